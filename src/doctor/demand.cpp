@@ -107,7 +107,7 @@ std::vector<Finding> examine_memory(const Demand& demand, const mpi::Communicato
     if (most > least) {
       finding.severity = Severity::kWarning;
       finding.remedy =
-          "use fewer ranks with more threads on each host, a smaller train.micro_batch, or data.memory";
+          "use fewer ranks with more threads on each host, a smaller train.micro_batch, train.memory = \"low\", or data.memory";
     }
     return {finding};
   } catch (const Error& error) {  // on all ranks

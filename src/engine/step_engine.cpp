@@ -68,6 +68,7 @@ nn::PlanOptions plan_options(const EngineOptions& options) {
   return {.convolution = options.convolution,
           .precision = options.precision,
           .working_weights = true,
+          .low_memory = options.low_memory,
           .loss = options.loss.get()};
 }
 

@@ -32,6 +32,8 @@ constexpr std::array<Named<sync::Wire>, 2> kWires{
 constexpr std::array<Named<nn::Precision>, 2> kPrecisions{
     {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}}};
 
+constexpr std::array<Named<bool>, 2> kMemories{{{"normal", false}, {"low", true}}};
+
 // Returns up to three divisors of `batch` on either side of `micro_batch`: "8, 16, 32".
 std::string micro_batches_near(std::int64_t batch, std::int64_t micro_batch) {
   std::vector<std::string> near;
@@ -199,6 +201,12 @@ constexpr std::array kTrainKeys{
         {.name = "precision",
          .effect = Effect::kNewResult,
          .help = "`\"bf16\"`: activations, their gradients and a working copy of the weights in bf16"}),
+    choice<kMemories, &TrainRecipe::step, &engine::StepOptions::low_memory>(
+        {.name = "memory",
+         .effect = Effect::kNone,
+         .help = "`\"low\"`: backward computes most activations again, from a few that are kept (gradient "
+                 "checkpointing): the same bits, less memory, "
+                 "about a fifth more time"}),
     key<&TrainRecipe::emulate_bf16>(
         {.name = "emulate_bf16",
          .effect = Effect::kNone,

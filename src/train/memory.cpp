@@ -75,6 +75,11 @@ std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint6
   };
   std::vector<std::string> ways;
   const engine::EngineOptions& now = demand.job.engine;
+  if (!now.low_memory) {
+    engine::EngineOptions options = now;
+    options.low_memory = true;
+    if (fits(options)) ways.emplace_back("train.memory = \"low\"");
+  }
   for (std::int64_t micro_batch = now.micro_batch - 1; micro_batch >= 1; --micro_batch) {
     engine::EngineOptions options = now;
     options.micro_batch = micro_batch;

@@ -6,6 +6,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 
@@ -58,4 +59,24 @@ TEST_CASE("a large plan computes batch norms again, and trains as small plans th
 TEST_CASE("a large plan computes batch norms again: bf16") {
   if (!backend().native_bf16 && !backend().emulates_bf16) return;
   check_recomputation(Precision::kBfloat16, 8, 1e-2);
+}
+
+TEST_CASE("with low memory a plan has the same bits in less memory") {
+  std::vector<Graph> graphs{large()};
+  for (const char* name : {"resnet18", "densenet121", "efficientnet-b0", "convnext-tiny"})
+    graphs.push_back(make_zoo_model(name, {.input = {3, 64, 64}, .classes = 5}));
+  for (const Graph& graph : graphs) {
+    INFO("a graph of " << graph.nodes().size() << " nodes");
+    for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
+      if (precision == Precision::kBfloat16 && !backend().native_bf16) continue;
+      PlanOptions options{.micro_batch = 2, .micro_batches = 2, .precision = precision};
+      Experiment normal(graph, options);
+      options.low_memory = true;
+      Experiment low(graph, options);
+      CHECK(10 * low.network.activation_bytes() < 8 * normal.network.activation_bytes());
+      const Outcome expected = normal.run(Batch(graph, 4));
+      check_equal(low.run(Batch(graph, 4)), expected, 0);
+      check_equal(low.run(Batch(graph, 4)), expected, 0);
+    }
+  }
 }

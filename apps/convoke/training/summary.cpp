@@ -49,6 +49,7 @@ nn::Network micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph,
            .convolution = recipe.train.step.convolution,
            .precision = recipe.train.step.precision,
            .working_weights = true,
+           .low_memory = recipe.train.step.low_memory,
            .loss = &loss}};
 }
 
@@ -74,17 +75,20 @@ void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
 // The sizes of a network that follow from its plan.
 struct Sizes {
   double flops = 0;                  ///< of the forward pass of one sample, see nn::PlanStep
+  double again = 0;                  ///< part of the operations of a step that train.memory = "low" repeats
   std::size_t activation_bytes = 0;  ///< of a training step of one micro-batch
 };
 
 Sizes sizes_of(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const nn::LossPtr loss = recipe.train.loss;
   const nn::Network network = micro_batch_of(recipe, graph, *loss);
-  double flops = 0;
+  double flops = 0, all = 0, again = 0;
   for (const nn::PlanStep& step : network.steps()) {
     if (step.what.starts_with("forward")) flops += step.flops;
+    (step.again ? again : all) += step.flops;
   }
-  return {flops / static_cast<double>(recipe.micro_batch()), network.activation_bytes()};
+  return {flops / static_cast<double>(recipe.micro_batch()), all == 0 ? 0 : again / all,
+          network.activation_bytes()};
 }
 
 // { "parameters": ..., "trainable": ..., "flops": ..., "activation_bytes": ... }
@@ -111,6 +115,12 @@ void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
       flops_text(sizes.flops));
   fmt::print("memory: {} of activations in a training step of a micro-batch of {}\n",
              format_bytes(sizes.activation_bytes), counted(recipe.micro_batch(), "sample"));
+  if (!recipe.train.step.low_memory) return;
+  recipe::Recipe normal = recipe;
+  normal.train.step.low_memory = false;
+  fmt::print(
+      "        {} with train.memory = \"normal\"; \"low\" repeats {:.0f} % of the operations of a step\n",
+      format_bytes(sizes_of(normal, graph).activation_bytes), 100 * sizes.again);
 }
 
 // How many cores of this machine the micro-batches of a step keep busy, and what would use all. An ensemble

@@ -9,6 +9,7 @@
 #include "convoke/nn/losses/outputs.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
+#include "nn/plan/gradient_checkpointing.hpp"
 #include "nn/plan/recomputation.hpp"
 #include "nn/plan/step_threads.hpp"
 
@@ -89,7 +90,9 @@ void PlanBuilder::compile_backward() {
     const Tensor given = retyped(gradient(0), kFloat, graph_.node(0));
     plan_.input_gradient = reordered(given, plan_.input.desc, graph_.node(0));
   }
-  recompute(plan_, take_offers());
+  std::vector<Step> offers = take_offers();
+  if (options_.low_memory) checkpoint_gradients(plan_, offers);
+  recompute(plan_, std::move(offers));
 }
 
 CompiledPlan PlanBuilder::compile() {

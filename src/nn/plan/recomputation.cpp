@@ -28,7 +28,12 @@ bool suits(const CompiledPlan& plan, Ref value) {
 }  // namespace
 
 void recompute(CompiledPlan& plan, std::vector<Step> offers) {
-  std::erase_if(offers, [&](const Step& offer) { return !suits(plan, offer.output.ref); });
+  const auto recomputed = [&](Ref ref) {
+    return ref.place == Ref::Place::kActivation && plan.recomputed.contains(ref.id);
+  };
+  std::erase_if(offers, [&](const Step& offer) {
+    return !suits(plan, offer.output.ref) || std::ranges::any_of(offer.uses, recomputed);
+  });
   std::size_t bytes = 0;
   for (const Step& offer : offers) bytes += offer.output.desc.get_size();
   if (bytes < kWorthwhileBytes) return;

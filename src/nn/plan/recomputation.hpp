@@ -10,7 +10,8 @@ struct Step;
 /// first step that reads the value, and records them in plan.recomputed. Their memory is free in between (T.
 /// Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016; for batch norms: S. Rota Bulo et al.,
 /// "In-Place Activated BatchNorm", CVPR 2018). Uses all offers or none, depending on their total size: a
-/// small plan stays in the cache, a large one does not in any case.
+/// small plan stays in the cache, a large one does not in any case. Leaves out those that read or write what
+/// checkpoint_gradients() has recomputed.
 void recompute(CompiledPlan& plan, std::vector<Step> offers);
 
 }  // namespace convoke::nn

@@ -25,6 +25,9 @@ struct PlanOptions {
   /// Inference only: a convolution also does the work of a relu6, silu, hard_swish or sum that follows. The
   /// outputs differ from those of other plans by rounding.
   bool post_ops = false;
+  /// Training only: backward computes most values of forward again, from a few that are kept. All results
+  /// have the same bits (gradient_checkpointing.hpp).
+  bool low_memory = false;
   /// backward also computes the gradient of the input (Network::input_gradient)
   bool input_gradient = false;
   /// null: default_loss(); decides which last activation belongs to the loss in training
@@ -46,7 +49,9 @@ struct PlanStep {
   std::string implementation;  ///< oneDNN's name or ours: "jit_avx512_core_wino..." / "convoke:batch_norm"
   double flops = 0;  ///< multiplications and additions of convolutions and products, 0 for all others
 
-  bool product() const { return flops > 0; }  ///< counts in the bound by bare primitives
+  bool again = false;  ///< a step of forward that PlanOptions::low_memory repeats in backward
+
+  bool product() const { return flops > 0 && !again; }  ///< counts in the bound by bare primitives
 };
 
 /// A graph compiled for one batch: a flat list of bound primitives and its own activation arena. A step
