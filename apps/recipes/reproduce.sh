@@ -140,9 +140,13 @@ with_tables() {
 finish() {
   [ ! -d used ] || cat used/*
   if [ -n "$publish" ]; then
-    with_tables "$results/$name.md" > page.md
-    cp page.md "$results/$name.md"
-    echo "wrote docs/results/$name.md"
+    local page
+    for page in "$results/$name.md" "$results/$name-"*.md; do
+      [ -e "$page" ] || continue
+      with_tables "$page" > page.md
+      cp page.md "$page"
+      echo "wrote docs/results/$(basename "$page")"
+    done
   else
     echo "results are in $PWD"
   fi

@@ -10,7 +10,7 @@
 namespace convoke::sync {
 namespace {
 
-constexpr std::size_t kBlock = kPackedBlock;
+constexpr std::size_t kBlock = 64;
 using Block = std::array<std::uint64_t, kBlock>;
 
 std::size_t blocks_of(std::size_t numbers) { return (numbers + kBlock - 1) / kBlock; }

@@ -3,12 +3,11 @@
 #include <cstdint>
 #include <span>
 
-namespace convoke::sync {
+// Integers in few bits, without loss, for messages: blocks of 64, each with as many bits a number as its
+// largest needs, after one byte a block that says how many. A sum of gradients in fixed point takes 31 to 36
+// bits a number, because its numbers are far below what 64 bits hold.
 
-/// Integers in few bits, without loss, for messages: blocks of 64, each with as many bits a number as its
-/// largest needs, after one byte a block that says how many. A sum of gradients in fixed point takes 31 to 36
-/// bits a number, because its numbers are far below what 64 bits hold.
-inline constexpr std::size_t kPackedBlock = 64;
+namespace convoke::sync {
 
 /// Returns the most bytes of so many packed numbers; 0 for none.
 std::size_t most_packed_bytes(std::size_t numbers);
