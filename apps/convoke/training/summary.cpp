@@ -9,6 +9,7 @@
 #include "convoke/engine/busy_workers.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/plan/memory.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/recipe.hpp"
@@ -37,27 +38,32 @@ constexpr const char* kSummaryHelp = R"(Examples:
   convoke summary mnist-ddp --toml > my.toml        a recipe to start from
 )";
 
-// The plan of a training step of one micro-batch. `loss` must outlive it.
-nn::Network micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph, const nn::Loss& loss) {
-  nn::require_precision(recipe.train.step.precision, recipe.train.emulate_bf16);
-  auto layout = std::make_shared<nn::ParameterLayout>(
-      graph, recipe.micro_batch(), recipe.train.step.convolution, recipe.train.step.precision);
-  return {graph,
-          std::move(layout),
-          {.micro_batch = recipe.micro_batch(),
-           .micro_batches = 1,
-           .convolution = recipe.train.step.convolution,
-           .precision = recipe.train.step.precision,
-           .working_weights = true,
-           .low_memory = recipe.train.step.low_memory,
-           .loss = &loss}};
+// What the plan of a training step of one micro-batch is made from. `loss` must outlive it.
+struct StepPlan {
+  std::shared_ptr<const nn::ParameterLayout> layout;
+  nn::PlanOptions options;
+};
+
+StepPlan micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph, const nn::Loss& loss) {
+  const engine::StepOptions& step = recipe.train.step;
+  nn::require_precision(step.precision, recipe.train.emulate_bf16);
+  return {
+      std::make_shared<nn::ParameterLayout>(graph, recipe.micro_batch(), step.convolution, step.precision),
+      {.micro_batch = recipe.micro_batch(),
+       .micro_batches = 1,
+       .convolution = step.convolution,
+       .precision = step.precision,
+       .working_weights = true,
+       .low_memory = step.low_memory,
+       .loss = &loss}};
 }
 
 // Prints a line for each primitive of a training step: its kernel and its arithmetic.
 void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const std::int64_t micro_batch = recipe.micro_batch();
   const nn::LossPtr loss = recipe.train.loss;
-  const nn::Network network = micro_batch_of(recipe, graph, *loss);
+  const StepPlan plan = micro_batch_of(recipe, graph, *loss);
+  const nn::Network network(graph, plan.layout, plan.options);
   fmt::print("\nTraining step of one micro-batch of {} samples (of a batch of {}), {} of activations\n",
              micro_batch, recipe.train.step.batch, format_bytes(network.activation_bytes()));
   const nn::Backend backend = nn::backend();
@@ -81,7 +87,8 @@ struct Sizes {
 
 Sizes sizes_of(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const nn::LossPtr loss = recipe.train.loss;
-  const nn::Network network = micro_batch_of(recipe, graph, *loss);
+  const StepPlan plan = micro_batch_of(recipe, graph, *loss);
+  const nn::Network network(graph, plan.layout, plan.options);
   double flops = 0, all = 0, again = 0;
   for (const nn::PlanStep& step : network.steps()) {
     if (step.what.starts_with("forward")) flops += step.flops;
@@ -116,11 +123,12 @@ void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
   fmt::print("memory: {} of activations in a training step of a micro-batch of {}\n",
              format_bytes(sizes.activation_bytes), counted(recipe.micro_batch(), "sample"));
   if (!recipe.train.step.low_memory) return;
-  recipe::Recipe normal = recipe;
-  normal.train.step.low_memory = false;
+  const nn::LossPtr loss = recipe.train.loss;
+  StepPlan normal = micro_batch_of(recipe, graph, *loss);
+  normal.options.low_memory = false;
   fmt::print(
       "        {} with train.memory = \"normal\"; \"low\" repeats {:.0f} % of the operations of a step\n",
-      format_bytes(sizes_of(normal, graph).activation_bytes), 100 * sizes.again);
+      format_bytes(nn::predict_activation_bytes(graph, *normal.layout, normal.options)), 100 * sizes.again);
 }
 
 // How many cores of this machine the micro-batches of a step keep busy, and what would use all. An ensemble
