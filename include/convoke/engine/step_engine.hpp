@@ -28,7 +28,7 @@ struct StepOptions {
   Reduction reduction = Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
   nn::Precision precision = nn::Precision::kFloat32;
-  bool low_memory = false;  ///< nn::PlanOptions::low_memory
+  bool low_memory = false;                 ///< nn::PlanOptions::low_memory
   sync::Wire wire = sync::Wire::kFloat32;  ///< between nodes; kExact ignores it
   UpdateOptions update;
 };
