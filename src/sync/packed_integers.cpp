@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cassert>
 
 #include "convoke/core/multiversion.hpp"
 
@@ -28,7 +27,7 @@ std::size_t width_bytes(std::size_t numbers) { return (blocks_of(numbers) + 7) /
   return any == 0 ? 0 : static_cast<int>(std::bit_width(magnitudes)) + 1;
 }
 
-// What is added to numbers of `width` bits to make them positive; it wraps for 64.
+// Returns the number that makes numbers of `width` bits positive when it is added; it wraps for 64.
 constexpr std::uint64_t offset_of(int width) { return width == 0 ? 0 : std::uint64_t{1} << (width - 1); }
 
 // Moves the lowest bits of each number, as many as T has, to `to`, if the width has so many.

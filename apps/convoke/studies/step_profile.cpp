@@ -149,16 +149,25 @@ std::vector<study::StepProfile::Report> backward_of(Trial& trial) {
   return reports;
 }
 
-/// The time to add received values, which are in a cache, to those of this rank.
-double add_seconds_per_byte(std::size_t floats) {
-  std::vector<float> own(floats), received(own.size(), 1.0F);
+/// The median time of 15 calls.
+template <class Work>
+double median_seconds(const Work& work) {
   std::vector<double> seconds;
   for (int i = 0; i < 15; ++i) {
     const os::Stopwatch watch;
-    for (std::size_t k = 0; k < own.size(); ++k) own[k] += received[k];
+    work();
     seconds.push_back(watch.seconds());
   }
-  return study::median(seconds) / static_cast<double>(own.size() * sizeof(float));
+  return study::median(seconds);
+}
+
+/// The time to add received values, which are in a cache, to those of this rank.
+double add_seconds_per_byte(std::size_t floats) {
+  std::vector<float> own(floats), received(own.size(), 1.0F);
+  const double seconds = median_seconds([&] {
+    for (std::size_t k = 0; k < own.size(); ++k) own[k] += received[k];
+  });
+  return seconds / static_cast<double>(own.size() * sizeof(float));
 }
 
 /// The time of one pass over the floats of a bucket. Alone, a sum makes four, and MPI copies once.
@@ -167,16 +176,13 @@ double copy_seconds_per_byte(std::size_t floats, const mpi::Communicator& alone)
   const sync::SumChannels channels(alone);
   std::vector<float> values(floats, 1.0F);
   sync::OrderedSum<Wire> sum(channels, values);
-  std::vector<double> seconds;
-  for (int i = 0; i < 15; ++i) {
-    const os::Stopwatch watch;
+  const double seconds = median_seconds([&] {
     sum.start();
     sum.combine(true);
     sum.finish(true);
-    seconds.push_back(watch.seconds());
-  }
+  });
   constexpr double kPasses = 5;
-  return study::median(seconds) / kPasses / static_cast<double>(floats * sizeof(float));
+  return seconds / kPasses / static_cast<double>(floats * sizeof(float));
 }
 
 /// The same for fixed point, which is packed and unpacked: numbers of 34 bits.
@@ -186,15 +192,12 @@ double pack_seconds_per_byte(std::size_t numbers) {
     values[i] =
         static_cast<std::int64_t>(i * 2654435761U % (std::uint64_t{1} << 34)) - (std::int64_t{1} << 33);
   AlignedBuffer<std::byte> packed(sync::most_packed_bytes(numbers));
-  std::vector<double> seconds;
-  for (int i = 0; i < 15; ++i) {
-    const os::Stopwatch watch;
+  const double seconds = median_seconds([&] {
     sync::pack(values, packed.data());
     sync::unpack(packed.data(), values);
-    seconds.push_back(watch.seconds());
-  }
+  });
   constexpr double kPasses = 2;
-  return study::median(seconds) / kPasses / static_cast<double>(numbers * sizeof(std::int64_t));
+  return seconds / kPasses / static_cast<double>(numbers * sizeof(std::int64_t));
 }
 
 /// Describes the data that the ranks exchange.

@@ -38,7 +38,7 @@ constexpr const char* kSummaryHelp = R"(Examples:
   convoke summary mnist-ddp --toml > my.toml        a recipe to start from
 )";
 
-// What the plan of a training step of one micro-batch is made from. `loss` must outlive it.
+// The layout and the options of a training step of one micro-batch. The loss must outlive it.
 struct StepPlan {
   std::shared_ptr<const nn::ParameterLayout> layout;
   nn::PlanOptions options;

@@ -42,7 +42,7 @@ struct SliceSumPhases {
   BlockExchange scatter, gather;
 };
 
-/// What sync::OrderedSum and sync::PackedSum do, in simulated time.
+/// Simulates sync::OrderedSum and sync::PackedSum.
 class SliceSum final : public sync::BucketSum {
  public:
   /// `number`: of the bucket.
