@@ -79,10 +79,21 @@ void map_large_blocks() {
 #endif
 }
 
+void prefer_huge_pages(std::span<std::byte> memory) {
+#ifdef MADV_HUGEPAGE
+  if (memory.size() < kHugeFrom) return;
+  const auto first = reinterpret_cast<std::uintptr_t>(memory.data());  // madvise wants whole pages
+  const std::uintptr_t page = kHugePage, begin = (first + page - 1) / page * page;
+  const std::uintptr_t end = (first + memory.size()) / page * page;
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // NOLINT(performance-no-int-to-ptr)
+#endif
+}
+
 UntouchedMemory::UntouchedMemory(std::size_t bytes) {
   void* const address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) throw std::bad_alloc();
   bytes_ = {static_cast<std::byte*>(address), bytes};
+  prefer_huge_pages(bytes_);
 }
 UntouchedMemory::~UntouchedMemory() { ::munmap(bytes_.data(), bytes_.size()); }
 

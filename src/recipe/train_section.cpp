@@ -25,30 +25,21 @@ constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
     {{"auto", nn::ConvolutionChoice::kAuto},
      {"direct", nn::ConvolutionChoice::kDirect},
      {"winograd", nn::ConvolutionChoice::kWinograd}}};
-
 constexpr std::array<Named<sync::Wire>, 2> kWires{
     {{"fp32", sync::Wire::kFloat32}, {"bf16", sync::Wire::kBfloat16}}};
-
 constexpr std::array<Named<nn::Precision>, 2> kPrecisions{
     {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}}};
-
 constexpr std::array<Named<bool>, 2> kMemories{{{"normal", false}, {"low", true}}};
 
 // Returns up to three divisors of `batch` on either side of `micro_batch`: "8, 16, 32".
 std::string micro_batches_near(std::int64_t batch, std::int64_t micro_batch) {
   std::vector<std::string> near;
-  std::int64_t below = std::min(micro_batch, batch + 1);
-  for (int found = 0; found < 3 && --below >= 1;) {
-    if (batch % below != 0) continue;
-    near.insert(near.begin(), fmt::format("{}", below));
-    ++found;
-  }
-  std::int64_t above = std::min(micro_batch, batch);
-  for (int found = 0; found < 3 && ++above <= batch;) {
-    if (batch % above != 0) continue;
-    near.push_back(fmt::format("{}", above));
-    ++found;
-  }
+  std::int64_t below = std::min(micro_batch, batch + 1), above = std::min(micro_batch, batch);
+  while (near.size() < 3 && --below >= 1)
+    if (batch % below == 0) near.insert(near.begin(), fmt::format("{}", below));
+  const std::size_t most = near.size() + 3;
+  while (near.size() < most && ++above <= batch)
+    if (batch % above == 0) near.push_back(fmt::format("{}", above));
   return join(near);
 }
 
@@ -89,16 +80,17 @@ void read_part(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
 
 template <auto kMember>
 std::optional<Value> write_part(const KeyFacts&, const TrainRecipe& train) {
-  return (train.loop.*kMember)->settings();
+  const auto& part = train.loop.*kMember;
+  if constexpr (requires { part.settings(); }) {
+    return part.settings();
+  } else {
+    return part->settings();
+  }
 }
 
 std::optional<Value> write_early_stopping(const KeyFacts&, const TrainRecipe& train) {
-  if (!train.loop.early_stopping.stops()) return std::nullopt;
-  return train.loop.early_stopping.settings();
-}
-
-std::optional<Value> write_on_divergence(const KeyFacts&, const TrainRecipe& train) {
-  return train.loop.on_divergence.settings();
+  if (train.loop.early_stopping.stops()) return train.loop.early_stopping.settings();
+  return std::nullopt;
 }
 
 void read_distill(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
@@ -143,10 +135,9 @@ void read_list(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
 
 template <auto... kMembers>
 std::optional<Value> write_list(const KeyFacts&, const TrainRecipe& train) {
-  const auto& list = keys::Path<kMembers...>::in(train);
-  if (list.empty()) return std::nullopt;
   Value::Array tables;
-  for (const auto& entry : list) tables.emplace_back(entry.settings());
+  for (const auto& entry : keys::Path<kMembers...>::in(train)) tables.emplace_back(entry.settings());
+  if (tables.empty()) return std::nullopt;
   return tables;
 }
 
@@ -205,13 +196,12 @@ constexpr std::array kTrainKeys{
         {.name = "memory",
          .effect = Effect::kNone,
          .help = "`\"low\"`: backward computes most activations again, from a few that are kept (gradient "
-                 "checkpointing): the same bits, less memory, "
-                 "about a fifth more time"}),
+                 "checkpointing): the same bits, less memory, about a fifth more time"}),
     key<&TrainRecipe::emulate_bf16>(
         {.name = "emulate_bf16",
          .effect = Effect::kNone,
-         .help = "allow `\"bf16\"` on processors that have AVX-512 but do not multiply "
-                 "bf16 natively: slower than fp32"}),
+         .help = "allow `\"bf16\"` on processors that have AVX-512 but do not multiply bf16 natively: slower "
+                 "than fp32"}),
     TrainKey{{.name = "loss",
               .effect = Effect::kNewResult,
               .help = "the name of a loss, or a table with its options",
@@ -297,7 +287,7 @@ constexpr std::array kTrainKeys{
          .tables = train::OnDivergence::tables,
          .type = "text or table"},
         read_part<train::OnDivergence::read, &train::LoopOptions::on_divergence>,
-        write_on_divergence},
+        write_part<&train::LoopOptions::on_divergence>},
     TrainKey{
         {.name = "distill",
          .help =

@@ -16,11 +16,7 @@ class InPlaceSum final : public BucketSum {
 
   void start() override { request_ = group_.start_sum(values_); }
   bool combine(bool) override { return true; }
-  bool finish(bool wait) override {
-    if (!wait) return request_.test();
-    request_.wait();
-    return true;
-  }
+  bool finish(bool wait) override { return request_.over(wait); }
 
  private:
   mpi::Communicator group_;

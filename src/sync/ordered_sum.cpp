@@ -34,12 +34,6 @@ void add(const float* wire, float* sum, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) sum[i] += wire[i];
 }
 
-bool over(mpi::Request& request, bool wait) {
-  if (!wait) return request.test();
-  request.wait();
-  return true;
-}
-
 }  // namespace
 
 template <class Wire>
@@ -65,7 +59,7 @@ void OrderedSum<Wire>::start() {
 
 template <class Wire>
 bool OrderedSum<Wire>::combine(bool wait) {
-  if (!over(request_, wait)) return false;
+  if (!request_.over(wait)) return false;
   decode(incoming_.data(), total_.data(), slice_);
   for (std::size_t at = slice_; at < incoming_.size(); at += slice_)
     add(incoming_.data() + at, total_.data(), slice_);
@@ -77,7 +71,7 @@ bool OrderedSum<Wire>::combine(bool wait) {
 
 template <class Wire>
 bool OrderedSum<Wire>::finish(bool wait) {
-  if (!over(request_, wait)) return false;
+  if (!request_.over(wait)) return false;
   decode(outgoing_.data(), values_.data(), values_.size());
   return true;
 }

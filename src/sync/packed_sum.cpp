@@ -33,14 +33,8 @@ std::span<std::byte> PackedSum::place(AlignedBuffer<std::byte>& messages, int ra
 }
 
 bool PackedSum::over(bool wait) {
-  for (; !requests_.empty(); requests_.pop_back()) {
-    if (wait) {
-      requests_.back().wait();
-    } else if (!requests_.back().test()) {
-      return false;
-    }
-  }
-  return true;
+  while (!requests_.empty() && requests_.back().over(wait)) requests_.pop_back();
+  return requests_.empty();
 }
 
 // Packs the slice of a rank, and returns its message.
@@ -50,13 +44,20 @@ std::span<const std::byte> PackedSum::packed(int rank) {
   return {message, pack(numbers, message)};
 }
 
-void PackedSum::start() {
+// Sends every other rank its message, and receives one from it that holds at most so many numbers.
+template <class MessageTo, class NumbersFrom>
+void PackedSum::exchange(const mpi::Communicator& channel, const MessageTo& message_to,
+                         const NumbersFrom& numbers_from) {
   for (int rank = 0; rank < ranks_; ++rank) {
     if (rank == me_) continue;
-    requests_.push_back(
-        channels_.scatter.start_receive(place(incoming_, rank, slice(me_).size()), rank, kTag));
-    requests_.push_back(channels_.scatter.start_send(packed(rank), rank, kTag));
+    requests_.push_back(channel.start_receive(place(incoming_, rank, numbers_from(rank)), rank, kTag));
+    requests_.push_back(channel.start_send(message_to(rank), rank, kTag));
   }
+}
+
+void PackedSum::start() {
+  exchange(
+      channels_.scatter, [&](int rank) { return packed(rank); }, [&](int) { return slice(me_).size(); });
 }
 
 bool PackedSum::combine(bool wait) {
@@ -64,12 +65,8 @@ bool PackedSum::combine(bool wait) {
   for (int rank = 0; rank < ranks_; ++rank)
     if (rank != me_) unpack_and_add(place(incoming_, rank, slice_).data(), slice(me_));
   const std::span<const std::byte> sum = packed(me_);
-  for (int rank = 0; rank < ranks_; ++rank) {
-    if (rank == me_) continue;
-    requests_.push_back(
-        channels_.gather.start_receive(place(incoming_, rank, slice(rank).size()), rank, kTag));
-    requests_.push_back(channels_.gather.start_send(sum, rank, kTag));
-  }
+  exchange(
+      channels_.gather, [&](int) { return sum; }, [&](int rank) { return slice(rank).size(); });
   return true;
 }
 

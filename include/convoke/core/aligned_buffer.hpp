@@ -6,10 +6,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "convoke/os/memory.hpp"
+
 namespace convoke {
 
-/// Memory for n values of T, 64-byte aligned (a cache line, a vector register) and zeroed. Move only; a
-/// moved-from buffer is empty.
+/// Memory for n values of T, 64-byte aligned (a cache line, a vector register) and zeroed; large memory is in
+/// huge pages. Move only; a moved-from buffer is empty.
 template <class T>
 class AlignedBuffer {
   static_assert(std::is_trivially_destructible_v<T>);
@@ -18,8 +20,14 @@ class AlignedBuffer {
   static constexpr std::size_t kAlignment = 64;
 
   AlignedBuffer() = default;
-  explicit AlignedBuffer(std::size_t size)
-      : data_(size == 0 ? nullptr : new (std::align_val_t{kAlignment}) T[size]()), size_(size) {}
+  explicit AlignedBuffer(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    const std::size_t bytes = size * sizeof(T);
+    const std::align_val_t alignment{bytes < os::kHugeFrom ? kAlignment : os::kHugePage};
+    auto* const memory = static_cast<std::byte*>(::operator new(bytes, alignment));
+    os::prefer_huge_pages({memory, bytes});
+    data_ = {new (memory) T[size](), Free{alignment}};
+  }
   AlignedBuffer(AlignedBuffer&& other) noexcept
       : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
@@ -38,7 +46,8 @@ class AlignedBuffer {
 
  private:
   struct Free {
-    void operator()(T* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
+    std::align_val_t alignment{kAlignment};
+    void operator()(T* p) const { ::operator delete(p, alignment); }
   };
   std::unique_ptr<T[], Free> data_;
   std::size_t size_ = 0;

@@ -22,6 +22,12 @@ class Request {
   /// True if the operation is done (or was never started); makes progress on all operations.
   bool test();
   void wait();
+  /// Either of them: true if the operation is done, after a wait or at once.
+  bool over(bool wait) {
+    if (!wait) return test();
+    this->wait();
+    return true;
+  }
 
  private:
   friend class Communicator;

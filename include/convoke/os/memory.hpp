@@ -25,6 +25,15 @@ std::uint64_t available_bytes(const std::filesystem::path& meminfo = "/proc/memi
 /// predicted.
 void map_large_blocks();
 
+/// Memory of at least kHugeFrom bytes is worth huge pages, of kHugePage bytes each.
+constexpr std::size_t kHugePage = std::size_t{2} << 20, kHugeFrom = 2 * kHugePage;
+
+/// Asks the kernel for huge pages, where it gives them on request
+/// (/sys/kernel/mm/transparent_hugepage/enabled: madvise); nothing is asked for smaller memory. A core of Zen
+/// 4 knows the places of 12 MiB of small pages; beyond, it read 64 MiB at 27 GB/s, and at 47 GB/s in huge
+/// pages.
+void prefer_huge_pages(std::span<std::byte> memory);
+
 /// Takes the memory for all pages of a mapping now, as touching them would, but returns false if there is not
 /// enough: a full file system would otherwise end the process when it touches them (SIGBUS). Does nothing
 /// before Linux 5.14.

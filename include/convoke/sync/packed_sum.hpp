@@ -28,6 +28,9 @@ class PackedSum final : public BucketSum {
   std::span<std::int64_t> slice(int rank) const;
   std::span<std::byte> place(AlignedBuffer<std::byte>& messages, int rank, std::size_t numbers) const;
   std::span<const std::byte> packed(int rank);
+  template <class MessageTo, class NumbersFrom>
+  void exchange(const mpi::Communicator& channel, const MessageTo& message_to,
+                const NumbersFrom& numbers_from);
   bool over(bool wait);
 
   const SumChannels& channels_;

@@ -255,8 +255,8 @@ void warp_blocks(const ImageView<T>& image, const AffineMap& map, const Fill& fi
 }
 
 template <class T>
-void warp_to_micro_batch(const ImageView<T>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
-                         std::int64_t height, std::int64_t width, float* out) {
+void warp_toned(const ImageView<T>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
+                std::int64_t height, std::int64_t width, float* out) {
   const auto plane = static_cast<std::size_t>(height * width);
   warp_blocks(image, map, fill, height, width,
               [&](std::size_t channel, const Values& values, std::size_t first, std::size_t count) {
@@ -273,11 +273,11 @@ std::string_view name_of(FillMode mode) { return kFillModes[static_cast<std::siz
 
 void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
           std::int64_t height, std::int64_t width, float* out) {
-  warp_to_micro_batch(image, map, fill, tone, height, width, out);
+  warp_toned(image, map, fill, tone, height, width, out);
 }
 void warp(const ImageView<float>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
           std::int64_t height, std::int64_t width, float* out) {
-  warp_to_micro_batch(image, map, fill, tone, height, width, out);
+  warp_toned(image, map, fill, tone, height, width, out);
 }
 
 void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill& fill, std::int64_t height,

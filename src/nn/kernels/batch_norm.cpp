@@ -79,7 +79,7 @@ template <Form kForm, class T>
             line.k1[c] =
                 s.frozen ? 0 : k.a[c] * static_cast<float>(sums.first[c] / count) - k.center[c] * line.k2[c];
           }
-          spread_back<kWidth, kForm>(s, at, x, kForm == Form::kPlain ? dy : gated, k, line, memory, dx);
+          spread_back<kWidth, kForm>(s, at, x, kGates<kForm> ? gated : dy, k, line, memory, dx);
         });
   }
 }

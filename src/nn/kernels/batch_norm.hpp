@@ -25,8 +25,8 @@ struct BatchNormShape {
   std::int64_t first_block = 0, end_block = in.outer;  ///< the blocks of channels that a call computes
   Form form() const { return pooled() ? Form::kPooled : curve; }
   bool pooled() const { return pool_height * pool_width > 1; }
-  /// True if the gradient of the following layers is computed once and stored: `gated` below.
-  bool gates() const { return form() != Form::kPlain; }
+  /// True if the gradient of the following curve is computed once and stored: `gated` below.
+  bool gates() const { return form() == curve && curve != Form::kPlain; }
   std::int64_t micro_batches() const { return in.samples / micro_batch; }
   std::int64_t out_height() const { return in.height / pool_height; }
   std::int64_t out_width() const { return in.width / pool_width; }
@@ -56,8 +56,7 @@ struct BatchNormKernels {
                     const float* mean, const float* variance, float epsilon, T* y);
 
   /// Computes dx, d gamma and d beta (summed over micro-batches; overwritten) from dy. dx may be dy if there
-  /// is no pooling. If shape.gates(), `gated` is scratch memory with the shape of dy; it may be dy and,
-  /// without pooling, dx.
+  /// is no pooling. If shape.gates(), `gated` is scratch memory with the shape of dy; it may be dy and dx.
   void (*backward)(const BatchNormShape& shape, const T* x, const T* dy, const float* gamma,
                    const float* beta, const BatchNormMemory& memory, T* gated, T* dx, float* dgamma,
                    float* dbeta);

@@ -8,6 +8,7 @@
 
 #include "nn/kernels/batch_norm.hpp"
 #include "nn/kernels/curves.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/kernels/pieces.hpp"
 #include "nn/kernels/vectors.hpp"
@@ -37,6 +38,10 @@ template <class F>
 /// The following function, for the forms that have one.
 template <Form kForm>
 constexpr Curve kCurve = kForm == Form::kSilu ? Curve::kSilu : Curve::kHardSwish;
+
+/// As BatchNormShape::gates().
+template <Form kForm>
+constexpr bool kGates = kForm != Form::kPlain&& kForm != Form::kPooled;
 
 /// N channels of one micro-batch: the positions of their planes.
 struct Planes {
@@ -136,13 +141,13 @@ void statistics(const BatchNormShape& s, const Planes& at, const T* x, Statistic
   }
 }
 
-// One window with pooling: y, and for backward the winner and its normalized value. Visits all channels of a
-// pixel, in vectors of eight. See max_pool.cpp.
+// One window with pooling: y, and for backward the winner and its normalized value. See max_pool.cpp.
 template <int N, class T>
 [[gnu::always_inline]] inline void normalize_window(const Channels<N>& k, const T* corner, std::int64_t row,
                                                     std::int64_t step, int height, int width, float floor,
                                                     T* y, float* x_hat, std::int32_t* winners) {
-  constexpr int kWidth = N % 8 == 0 ? 8 : 1;
+  constexpr int kVector = kThisSet == InstructionSet::kAvx512 ? 16 : 8,
+                kWidth = N % kVector == 0 ? kVector : 1;
   for (int c = 0; c < N; c += kWidth) {
     Floats<kWidth> a, b, center, scale, pixel, nan{};
     load_vector(k.a + c, a);
@@ -214,22 +219,15 @@ void normalize(const BatchNormShape& s, const Planes& at, const T* x, const Chan
   }
 }
 
-// Computes g of `count` pixels from `first`: dy where pooling passed it through, or dy f'(a x + b).
+// Computes g of `count` pixels from `first`: dy f'(a x + b).
 template <int N, Form kForm, class T>
-[[gnu::always_inline]] inline void gate(const Channels<N>& k, const T* x, const std::int32_t* winners,
-                                        const T* dy, std::int64_t step, std::int64_t first,
-                                        std::int64_t count, T* gated) {
+[[gnu::always_inline]] inline void gate(const Channels<N>& k, const T* x, const T* dy, std::int64_t step,
+                                        std::int64_t first, std::int64_t count, T* gated) {
   for (std::int64_t p = first; p < first + count; ++p) {
-    const In<T, N> given(dy + p * step);
+    const In<T, N> given(dy + p * step), pixel(x + p * step);
     Out<T, N> result(gated + p * step);
-    if constexpr (kForm == Form::kPooled) {
 #pragma omp simd
-      for (int c = 0; c < N; ++c) result[c] = winners[p * step + c] == kNoWinner ? 0.0F : given[c];
-    } else {
-      const In<T, N> pixel(x + p * step);
-#pragma omp simd
-      for (int c = 0; c < N; ++c) result[c] = given[c] * slope<kCurve<kForm>>(pixel[c] * k.a[c] + k.b[c], 0);
-    }
+    for (int c = 0; c < N; ++c) result[c] = given[c] * slope<kCurve<kForm>>(pixel[c] * k.a[c] + k.b[c], 0);
     result.put();
   }
 }
@@ -240,17 +238,15 @@ void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy, 
             const BatchNormMemory& memory, T* gated, BatchNormSums<N>& sums) {
   const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
-  // The values are read again while they are in the cache.
-  const std::int64_t piece = kForm == Form::kPlain || kForm == Form::kPooled ? pixels : 128;
+  const std::int64_t piece = kGates<kForm> ? 128 : pixels;  // what is gated is still in the cache
   for (std::int64_t sample = 0; sample < s.micro_batch; ++sample) {
     const std::int64_t out = at.out_first + sample * at.out_sample;
     const T* plane = x + at.in_first + sample * at.in_sample;
     const T* gradient = dy + out;
     for (std::int64_t first = 0; first < pixels; first += piece) {
       const std::int64_t count = std::min(piece, pixels - first);
-      if constexpr (kForm != Form::kPlain) {
-        const std::int32_t* winners = kForm == Form::kPooled ? memory.winners + out : nullptr;
-        gate<N, kForm>(k, plane, winners, dy + out, step, first, count, gated + out);
+      if constexpr (kGates<kForm>) {
+        gate<N, kForm>(k, plane, dy + out, step, first, count, gated + out);
         gradient = gated + out;
       }
       sums.add_plane(
@@ -258,8 +254,10 @@ void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy, 
             const std::int64_t here = (first + p) * step;
             const In<T, N> given(gradient + here);
             if constexpr (kForm == Form::kPooled) {
-              return [ given, hat = memory.x_hat + out + here ](int c) __attribute__((always_inline)) {
-                return Pair{given[c], given[c] * hat[c]};
+              return [ given, hat = memory.x_hat + out + here, won = memory.winners + out + here ](int c)
+                  __attribute__((always_inline)) {
+                const float g = won[c] == kNoWinner ? 0.0F : given[c];
+                return Pair{g, g * hat[c]};
               };
             } else {
               return [ given, pixel = In<T, N>(plane + here), &k, threshold, ceiling ](int c)
@@ -283,6 +281,29 @@ template <int N>
 struct Line {
   float k1[N] = {}, k2[N] = {};
 };
+
+// One row of pixels within `count` windows: g is dy of the window whose winner is the pixel. The windows'
+// places in this row are numbered from `first`.
+template <int N, class T>
+[[gnu::always_inline]] inline void spread_back_row(const Channels<N>& k, const Line<N>& line, const T* x,
+                                                   const T* dy, const std::int32_t* winners,
+                                                   std::int64_t step, std::int64_t count, int width,
+                                                   int first, T* dx) {
+  for (std::int64_t window = 0; window < count; ++window) {
+    const In<T, N> given(dy + window * step);
+    for (int w = 0; w < width; ++w) {
+      const std::int64_t pixel = (window * width + w) * step;
+      const In<T, N> value(x + pixel);
+      Out<T, N> result(dx + pixel);
+#pragma omp simd
+      for (int c = 0; c < N; ++c) {
+        const float g = winners[window * step + c] == first + w ? given[c] : 0.0F;
+        result[c] = k.a[c] * g - (line.k1[c] + line.k2[c] * value[c]);
+      }
+      result.put();
+    }
+  }
+}
 
 //   dx = a (g - d beta / M - x_hat d gamma / M) = a g - (k1 + k2 x)
 template <int N, Form kForm, class T>
@@ -314,25 +335,15 @@ void spread_back(const BatchNormShape& s, const Planes& at, const T* x, const T*
       const std::int32_t* winners = memory.winners + at.out_first + i * at.out_sample;
       const std::int64_t used_height = s.out_height() * s.pool_height,
                          used_width = s.out_width() * s.pool_width;
-      for (std::int64_t oh = 0; oh < s.out_height(); ++oh) {
-        for (std::int64_t ow = 0; ow < s.out_width(); ++ow) {
-          const std::int64_t o = (oh * s.out_width() + ow) * step;
-          const std::int64_t corner = oh * s.pool_height * row + ow * s.pool_width * step;
-          const In<T, N> given(gradient + o);
-          for (std::int64_t h = 0; h < s.pool_height; ++h) {
-            for (std::int64_t w = 0; w < s.pool_width; ++w) {
-              const std::int64_t pixel = corner + h * row + w * step;
-              const int here = static_cast<int>(h * s.pool_width + w);
-              const In<T, N> value(plane + pixel);
-              Out<T, N> result(diff + pixel);
-#pragma omp simd
-              for (int c = 0; c < N; ++c) {
-                const float g = winners[o + c] == here ? given[c] : 0.0F;
-                result[c] = k.a[c] * g - (line.k1[c] + line.k2[c] * value[c]);
-              }
-              result.put();
-            }
-          }
+      for (std::int64_t y = 0; y < used_height; ++y) {  // row by row, so that memory is read in its order
+        const std::int64_t windows = y / s.pool_height * s.out_width() * step;
+        const int first = static_cast<int>(y % s.pool_height * s.pool_width);
+        if (s.pool_width == 2) {  // a constant, so that the loop unrolls
+          spread_back_row<N>(k, line, plane + y * row, gradient + windows, winners + windows, step,
+                             s.out_width(), 2, first, diff + y * row);
+        } else {
+          spread_back_row<N>(k, line, plane + y * row, gradient + windows, winners + windows, step,
+                             s.out_width(), static_cast<int>(s.pool_width), first, diff + y * row);
         }
       }
       for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns outside all windows

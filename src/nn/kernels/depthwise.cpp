@@ -17,7 +17,7 @@ template <int K, class T, class Vector>
   for (int k = 0; k < K; ++k) sum[k] = taps[k];
   for (std::int64_t p = 0; p < pixels; ++p) {
     Vector d;
-    load_vector(dy + p * kMicroBatchesOf<Vector>, d);
+    load_vector(dy + p * kValuesOf<Vector>, d);
     const Vector* at = x + p * stride;
 #pragma GCC unroll 8
     for (int k = 0; k < K; ++k) sum[k] += d * at[k * dilation];
@@ -44,7 +44,7 @@ template <class T, class Vector>
   const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, count);
   const std::int64_t end = std::clamp<std::int64_t>(width - first, begin, count);
   std::fill(to, to + begin, Vector{});
-  for (std::int64_t i = begin; i < end; ++i) load_vector(row + (first + i) * kMicroBatchesOf<Vector>, to[i]);
+  for (std::int64_t i = begin; i < end; ++i) load_vector(row + (first + i) * kValuesOf<Vector>, to[i]);
   std::fill(to + end, to + count, Vector{});
 }
 
@@ -60,13 +60,13 @@ template <class T, class Vector>
   for (std::int64_t h = 0; h < s.height; ++h) {
     for (std::int64_t w = 0; w < s.out_width; w += chunk) {
       const std::int64_t pixels = std::min(chunk, s.out_width - w);
-      convert_row(x + h * s.width * kMicroBatchesOf<Vector>, s.width, w * s.stride_width - s.pad_left,
+      convert_row(x + h * s.width * kValuesOf<Vector>, s.width, w * s.stride_width - s.pad_left,
                   (pixels - 1) * s.stride_width + reach, row);
       for (std::int64_t i = 0; i < s.kernel_height; ++i) {
         const std::int64_t from = h + s.pad_top - i * s.dilation_height;  // = output row * stride
         if (from < 0 || from % s.stride_height != 0 || from / s.stride_height >= s.out_height) continue;
         add_row(s.kernel_width, row,
-                dy + (from / s.stride_height * s.out_width + w) * kMicroBatchesOf<Vector>, pixels,
+                dy + (from / s.stride_height * s.out_width + w) * kValuesOf<Vector>, pixels,
                 s.stride_width, s.dilation_width, taps + i * s.kernel_width);
       }
     }
@@ -76,8 +76,8 @@ template <class T, class Vector>
 template <class Vector, class T>
 [[gnu::always_inline]] inline void blocks_body(const DepthwiseShape& s, const T* x, const T* dy,
                                                float* dweight, float* dbias) {
-  const std::int64_t in = s.height * s.width * kMicroBatchesOf<Vector>;
-  const std::int64_t out = s.out_height * s.out_width * kMicroBatchesOf<Vector>;
+  const std::int64_t in = s.height * s.width * kValuesOf<Vector>;
+  const std::int64_t out = s.out_height * s.out_width * kValuesOf<Vector>;
   const std::int64_t count = s.kernel_height * s.kernel_width;
   for (std::int64_t g = 0; g < s.blocks; ++g) {
     // Sums each sample first. If single products were added to the total, they would be rounded to its
@@ -93,14 +93,14 @@ template <class Vector, class T>
       Vector sum = {};
       for (std::int64_t p = 0; p < s.out_height * s.out_width; ++p) {
         Vector d;
-        load_vector(mine + p * kMicroBatchesOf<Vector>, d);
+        load_vector(mine + p * kValuesOf<Vector>, d);
         sum += d;
       }
       bias += sum;
     }
-    std::memcpy(dweight + g * count * kMicroBatchesOf<Vector>, total,
+    std::memcpy(dweight + g * count * kValuesOf<Vector>, total,
                 static_cast<std::size_t>(count) * sizeof(Vector));
-    if (dbias != nullptr) std::memcpy(dbias + g * kMicroBatchesOf<Vector>, &bias, sizeof bias);
+    if (dbias != nullptr) std::memcpy(dbias + g * kValuesOf<Vector>, &bias, sizeof bias);
   }
 }
 

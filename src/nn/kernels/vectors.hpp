@@ -21,7 +21,7 @@ template <int N>
 using Ints = typename VectorsOf<N>::Ints;
 /// The number of values of a vector type.
 template <class Vector>
-constexpr int kMicroBatchesOf = sizeof(Vector) / 4;
+constexpr int kValuesOf = sizeof(Vector) / 4;
 
 template <class Vector>
 [[gnu::always_inline]] inline void load_vector(const float* from, Vector& to) {
@@ -29,7 +29,7 @@ template <class Vector>
 }
 template <class Vector>
 [[gnu::always_inline]] inline void load_vector(const Bf16* from, Vector& to) {
-  const In<Bf16, kMicroBatchesOf<Vector>> values(from);
+  const In<Bf16, kValuesOf<Vector>> values(from);
   std::memcpy(&to, values.values, sizeof to);
 }
 template <class Vector>
@@ -38,7 +38,7 @@ template <class Vector>
 }
 template <class Vector>
 [[gnu::always_inline]] inline void store_vector(const Vector& from, Bf16* to) {
-  Out<Bf16, kMicroBatchesOf<Vector>> values(to);
+  Out<Bf16, kValuesOf<Vector>> values(to);
   std::memcpy(values.values, &from, sizeof from);
   values.put();
 }

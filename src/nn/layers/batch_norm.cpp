@@ -222,7 +222,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
 
   if (!plan.training() || (frozen_node && !plan.training(node) && !plan.needs_gradient(norm.from)))
     return add_given_statistics(plan, node, norm);
-  if (frozen_node && !fusion.relu6 && !shape.gates()) {
+  if (frozen_node && !fusion.relu6 && shape.form() == BatchNormShape::Form::kPlain) {
     add_given_statistics(plan, node, norm);
     return plan.on_backward([=, &plan, &node] { add_frozen_backward(plan, node, norm); });
   }
