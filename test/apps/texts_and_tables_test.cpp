@@ -40,44 +40,29 @@ std::string flowers(int count) {
   return csv;
 }
 
-constexpr const char* kTextRecipe = R"(name = "reviews"
-seed = 1
-[data]
-path = "reviews.h5"
-[model]
-input = [8]
+std::string recipe(const std::string& name, const std::string& model, int epochs) {
+  return "name = \"" + name + "\"\nseed = 1\n[data]\npath = \"" + name + ".h5\"\n[model]\n" + model +
+         "[train]\nepochs = " + std::to_string(epochs) +
+         "\nbatch = 16\nmicro_batch = 8\noptimizer = { name = \"adam\", learning_rate = 0.02 }\n" +
+         "[run]\nthreads = 1\n";
+}
+
+const std::string kTextRecipe = recipe("reviews", R"(input = [8]
 layers = [
   { layer = "embedding", vocabulary = 60, units = 8 },
   { layer = "lstm", units = 8, inputs = ["embedding_1", "input"] },
   { layer = "dense", units = 2, activation = "softmax" },
 ]
-[train]
-epochs = 15
-batch = 16
-micro_batch = 8
-optimizer = { name = "adam", learning_rate = 0.02 }
-[run]
-threads = 1
-)";
+)",
+                                       15);
 
-constexpr const char* kTableRecipe = R"(name = "flowers"
-seed = 1
-[data]
-path = "flowers.h5"
-[model]
-input = [4]
+const std::string kTableRecipe = recipe("flowers", R"(input = [4]
 layers = [
   { layer = "dense", units = 16, activation = "relu" },
   { layer = "dense", units = 3, activation = "softmax" },
 ]
-[train]
-epochs = 25
-batch = 16
-micro_batch = 8
-optimizer = { name = "adam", learning_rate = 0.02 }
-[run]
-threads = 1
-)";
+)",
+                                        25);
 
 struct Files {
   TemporaryFolder folder;

@@ -97,11 +97,7 @@ void Activation::compile_by_onednn(PlanBuilder& plan, const Node& node) const {
   plan.add_primitive(node, "forward", dnnl::eltwise_forward(forward), forward.impl_info_str(),
                      {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}}, forward.scratchpad_desc());
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const auto backward = eltwise_backward_desc(algorithm, y.desc, y.desc, forward);
     const Tensor dx = plan.in_place_of(dy);
     plan.add_primitive(node, "backward", dnnl::eltwise_backward(backward), backward.impl_info_str(),

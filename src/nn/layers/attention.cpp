@@ -114,11 +114,8 @@ void Attention::compile(PlanBuilder& plan, const Node& node) const {
   const Desc y_split = by_head(y.desc, heads);
   add_product(plan, node, "forward", p, v, seen_as(y, y_split));
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
 
-  plan.on_backward([=, &plan, &node] {
-    const Tensor given = plan.gradient_like_value(node.index, node);
-    if (!given) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& given) {
     const Tensor dy = seen_as(given, y_split);
     // Returns the gradient of an input, factor a b.
     const auto give = [&](std::size_t input, const std::string& what, const Tensor& a, const Tensor& b,

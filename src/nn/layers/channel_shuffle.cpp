@@ -50,10 +50,8 @@ void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
   };
   plan.set_value(node.index, add_step("forward", x, options_.groups));
   const std::int64_t inverse = blocks.channels / options_.groups;
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (dy) plan.add_gradient(from, add_step("backward", dy, inverse), node);
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
+    plan.add_gradient(from, add_step("backward", dy, inverse), node);
   });
 }
 

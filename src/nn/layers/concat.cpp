@@ -85,9 +85,7 @@ void Concat::compile(PlanBuilder& plan, const Node& node) const {
   });
   plan.set_value(node.index, y);
 
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     for (const Part& part : parts) {
       if (!plan.needs_gradient(part.from)) continue;
       CopyBox back = part.box;

@@ -50,9 +50,7 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
   plan.set_value(output, y);
   if (!training || !plan.trains(node)) return;
 
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(output, node);
-    if (!dy) return;
+  plan.on_gradient(output, node, [=, &plan, &node](const Tensor& dy) {
     const Ref dweight = plan.gradient_of(node, "weight").ref;
     const Ref dbias = has_bias ? plan.gradient_of(node, "bias").ref : Ref{};
     std::vector<std::size_t> completes{plan.slot(node, "weight")};

@@ -140,9 +140,7 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
   if (!plan.training()) return;
 
   const Desc hint_weight = type == kFloat ? weighted.parameter().desc : forward.weights_desc();
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     if (plan.trains(node)) {
       const auto make = [&](const Desc& gradient) { return weights_for(hint_weight, gradient); };
       auto weights = weighted.with_gradient(make);

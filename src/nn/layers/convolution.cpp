@@ -345,10 +345,7 @@ void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOption
                                  .plain_source = from == 0 && image});
   const std::size_t output = fusion.output;
   plan.set_value(output, convolution.output());
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(output, node);
-    if (!dy) return;
+  plan.on_gradient(output, node, [=, &plan, &node](const Tensor& dy) {
     const bool wanted = plan.needs_gradient(from);
     const Tensor dx = convolution.backward(dy, wanted);
     if (wanted) plan.add_gradient(from, dx, node);

@@ -95,11 +95,8 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   weighted.add_forward<DenseForward>(forward, x, y);
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);
-  if (!plan.training()) return;
 
-  plan.on_backward([=, &plan, &node] {
-    Tensor dy = plan.gradient_like_value(output, node);
-    if (!dy) return;
+  plan.on_gradient(output, node, [=, &plan, &node](Tensor dy) {
     if (relu) dy = relu_gradient(plan, node, y, dy);
     dy = plan.reordered(dy, working_dst, node);
     if (plan.trains(node)) {

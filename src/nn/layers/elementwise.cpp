@@ -145,10 +145,7 @@ void Elementwise::compile(PlanBuilder& plan, const Node& node) const {
         places.uses({y.ref}), y);
   });
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, operands = options_.operands, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, operands = options_.operands, &plan, &node](const Tensor& dy) {
     for (std::size_t i = 0, next = 0; i < operands.size(); ++i) {
       if (operands[i]) continue;
       const std::size_t from = node.inputs[next++];

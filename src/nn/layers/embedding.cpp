@@ -76,10 +76,7 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
         {x.ref, weight.ref, y.ref}, y);
   });
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor gradient = plan.gradient_of(node, "weight");
     with_stored_type(dy.desc, [&](auto zero) {
       using T = decltype(zero);

@@ -37,10 +37,8 @@ void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
         {x.ref, y.ref}, y);
   });
   plan.set_value(node.index, y);
-  plan.on_backward([=, &plan, &node] {  // dx = dy
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (dy) plan.add_gradient(from, dy, node);
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {  // dx = dy
+    plan.add_gradient(from, dy, node);
   });
 }
 

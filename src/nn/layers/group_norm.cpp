@@ -69,10 +69,7 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
         {x.ref, y.ref, mean, scale, first, second}, y);
   });
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
     std::vector<Ref> uses{x.ref, dy.ref, dx.ref, mean, scale, first, second};
     std::vector<std::size_t> completes;

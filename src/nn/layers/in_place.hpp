@@ -10,11 +10,8 @@ namespace convoke::nn {
 /// overwrites dy if no other step reads dy.
 template <class Kernel>
 void on_backward_in_place(PlanBuilder& plan, const Node& node, std::vector<Ref> reads, const Kernel& kernel) {
-  plan.on_backward([=, &plan, &node] {
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const std::size_t from = node.inputs[0];
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
     const Tensor dx = plan.in_place_of(dy);
     std::vector<Ref> uses = reads;
     uses.insert(uses.end(), {dy.ref, dx.ref});

@@ -78,10 +78,7 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
         {x.ref, y.ref, mean, scale}, y);
   });
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
     const Ref partial = plan.allocate_bytes(static_cast<std::size_t>(2 * padded) * sizeof(float));
     std::vector<Ref> uses{x.ref, dy.ref, dx.ref, mean, scale, partial};

@@ -47,11 +47,7 @@ void LocalResponseNorm::compile(PlanBuilder& plan, const Node& node) const {
       },
       {x.ref, y.ref, scratch}, y);
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
     const Ref room = plan.allocate_bytes(bytes);
     plan.add_kernel(

@@ -172,10 +172,7 @@ void Add::compile(PlanBuilder& plan, const Node& node) const {
   }
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    Tensor dy = plan.gradient_like_value(output, node);
-    if (!dy) return;
+  plan.on_gradient(output, node, [=, &plan, &node](Tensor dy) {
     if (relu) dy = relu_gradient(plan, node, y, dy);
     dy.exclusive = false;  // every input gets the same memory
     for (const std::size_t from : node.inputs) {
@@ -241,9 +238,7 @@ void Average::compile(PlanBuilder& plan, const Node& node) const {
         uses, y);
   });
   plan.set_value(node.index, y);
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     Tensor dx = scaled(plan, node, dy, 1.0F / static_cast<float>(node.inputs.size()), dy.exclusive);
     dx.exclusive = false;  // every input gets the same memory
     for (const std::size_t from : node.inputs) {
@@ -276,9 +271,7 @@ void Maximum::compile(PlanBuilder& plan, const Node& node) const {
   });
   plan.set_value(node.index, y);
   if (!keep) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!plan.needs_gradient(node.inputs[i])) continue;
       const Tensor dx = plan.allocate(dy.desc);
@@ -324,9 +317,7 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
   }
   plan.set_value(node.index, product);
 
-  plan.on_backward([=, &plan, &node] {
-    Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](Tensor dy) {
     for (auto factor = factors.rbegin(); factor != factors.rend() && dy; ++factor) {
       const bool own = plan.needs_gradient(factor->from);
       Tensor before;

@@ -31,10 +31,7 @@ void compile_per_channel(PlanBuilder& plan, const Node& node, const std::string&
         {x.ref, y.ref}, y);
   });
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
     const Ref dp = plan.gradient_of(node, parameter).ref;
     with_stored_type(dy.desc, [&](auto zero) {

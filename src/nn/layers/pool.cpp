@@ -83,11 +83,7 @@ void compile_average(PlanBuilder& plan, const Node& node, const PoolOptions& opt
   plan.add_primitive(node, "forward", dnnl::pooling_forward(forward), forward.impl_info_str(),
                      {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}}, forward.scratchpad_desc());
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const auto backward =
         pooling_backward_desc(average, x.desc, y.desc, strides, kernel, before, after, forward);
     const Tensor dx = plan.allocate(x.desc);
@@ -179,9 +175,7 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);
   if (!keep) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(output, node);
-    if (!dy) return;
+  plan.on_gradient(output, node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.allocate(x.desc);
     with_stored_type(x.desc, [&](auto zero) {
       using T = decltype(zero);
@@ -290,9 +284,7 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
   });
   plan.set_value(node.index, y);
   if (!keep) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.allocate(x.desc);
     with_stored_type(x.desc, [&](auto zero) {
       using T = decltype(zero);

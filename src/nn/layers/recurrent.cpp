@@ -120,10 +120,7 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
     built.push_back(std::make_shared<Direction>(plan, node, std::move(spec)));
   }
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     for (const auto& direction : built) direction->backward(plan, node, dy);
   });
 }

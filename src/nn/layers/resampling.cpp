@@ -52,9 +52,7 @@ void compile_resampling(PlanBuilder& plan, const Node& node, const AxisTaps& row
   const auto back = std::make_shared<std::pair<AxisTaps, AxisTaps>>(transposed(rows, in.height),
                                                                     transposed(columns, in.width));
   const std::int64_t height = rows.outputs(), width = columns.outputs();
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     ChannelBlocks blocks = in;  // not derived from dy: the layout of a single pixel is ambiguous
     blocks.height = height;
     blocks.width = width;

@@ -23,10 +23,7 @@ void compile_reshape(PlanBuilder& plan, const Node& node) {
   Tensor y = plain(plan, plan.value(from), plan.graph().node(from).shape, node);
   y.desc = plan.plain_desc(node.shape, type_of(y.desc));
   plan.set_value(node.index, y);
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    Tensor dx = plan.gradient_like_value(node.index, node);
-    if (!dx) return;
+  plan.on_gradient(node, [=, &plan, &node](Tensor dx) {
     dx.desc = plan.plain_desc(plan.graph().node(from).shape, type_of(dx.desc));
     plan.add_gradient(from, dx, node);
   });
@@ -134,10 +131,8 @@ void Permute::compile(PlanBuilder& plan, const Node& node) const {
   }
   const Tensor x = plain(plan, plan.value(from), in, node);
   plan.set_value(node.index, transposed(plan, node, "forward", x, in, order, node.shape));
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (dy) plan.add_gradient(from, transposed(plan, node, "backward", dy, node.shape, inverse, in), node);
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
+    plan.add_gradient(from, transposed(plan, node, "backward", dy, node.shape, inverse, in), node);
   });
 }
 

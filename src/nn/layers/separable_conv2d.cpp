@@ -101,10 +101,7 @@ void SeparableConv2d::compile(PlanBuilder& plan, const Node& node) const {
                             .plain_source = false});
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, second.output());
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(output, node);
-    if (!dy) return;
+  plan.on_gradient(output, node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = second.backward(dy, true);
     const bool wanted = plan.needs_gradient(from);
     const Tensor back = first.backward(plan.reordered(dx, first.output().desc, node), wanted);

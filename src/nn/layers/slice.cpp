@@ -56,10 +56,7 @@ void Slice::compile(PlanBuilder& plan, const Node& node) const {
   });
   plan.set_value(node.index, y);
 
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     CopyBox back = box;
     std::swap(back.from, back.to);
     give_part(plan, node, from, x, dy, back);

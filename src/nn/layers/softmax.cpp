@@ -21,11 +21,7 @@ void Softmax::compile(PlanBuilder& plan, const Node& node) const {
       node, "forward", [=](const Frame& frame) { softmax_forward(frame.at(x), frame.at(y), n, classes); },
       {x.ref, y.ref}, y);
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
     plan.add_kernel(
         node, "backward",

@@ -23,11 +23,6 @@ Settings SoftmaxCrossEntropy::settings() const {
   return settings_of("softmax_cross_entropy", options_, weights_);
 }
 
-LossPtr SoftmaxCrossEntropy::make(SettingsReader& read) {
-  const CrossEntropyOptions options(read);
-  return std::make_shared<SoftmaxCrossEntropy>(options, ClassWeights(read));
-}
-
 bool SoftmaxCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const {
   return outputs == classes && weights_.fit(classes);
 }
@@ -81,41 +76,17 @@ Settings SigmoidCrossEntropy::settings() const {
   return settings_of("sigmoid_cross_entropy", options_, weights_);
 }
 
-LossPtr SigmoidCrossEntropy::make(SettingsReader& read) {
-  const CrossEntropyOptions options(read);
-  return std::make_shared<SigmoidCrossEntropy>(options, ClassWeights(read));
-}
-
 bool SigmoidCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const {
   return (outputs == classes || (outputs == 1 && classes == 2)) && weights_.fit(classes);
 }
 
 //   loss = mean_k (max(z, 0) - z t + log(1 + e^-|z|)),   d loss / d z_k = (sigmoid(z_k) - t_k) / K
 LossSums SigmoidCrossEntropy::compute(const LossInputs& samples, float* gradient) const {
-  LossSums result;
-  const std::int64_t outputs = samples.outputs_per_sample;
-  const float* z = samples.outputs;
-  for (std::size_t i = 0; i < samples.labels.size(); ++i, z += outputs) {
-    const std::array<Target, 2> targets = weights_.of(samples, i);
-    const auto best =
-        static_cast<std::int32_t>(outputs == 1 ? z[0] > 0 : std::max_element(z, z + outputs) - z);
-    result.correct += best == samples.main_label(i) ? 1 : 0;
-    double sum = 0;
-    for (std::int64_t k = 0; k < outputs; ++k) {
-      const auto v = static_cast<double>(z[k]), probability = 1 / (1 + std::exp(-v));
-      double slope = 0;
-      for (const auto& [label, weight] : targets) {
-        const bool is = outputs == 1 ? label == 1 : k == label;
-        const double t = (is ? 1 : 0) * (1 - options_.label_smoothing) + options_.label_smoothing / 2;
-        sum += static_cast<double>(weight) * (std::max(v, 0.0) - v * t + std::log1p(std::exp(-std::abs(v))));
-        slope += static_cast<double>(weight) * (probability - t);
-      }
-      if (gradient != nullptr)
-        *gradient++ = static_cast<float>(slope / static_cast<double>(samples.batch * outputs));
-    }
-    result.loss += sum / static_cast<double>(outputs);
-  }
-  return result;
+  return sum(samples, gradient, [](double z) {
+    const double probability = 1 / (1 + std::exp(-z)), least = std::max(z, 0.0),
+                 rest = std::log1p(std::exp(-std::abs(z)));
+    return [=](double t) { return Term{least - z * t + rest, probability - t}; };
+  });
 }
 
 double SigmoidCrossEntropy::of(std::span<const float> prediction, std::int32_t label) const {

@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <memory>
+
 #include "nn/losses/weights.hpp"
 
 namespace convoke::nn {
@@ -25,8 +28,14 @@ class SoftmaxCrossEntropy : public CrossEntropy {
   LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
   void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
-  static LossPtr make(SettingsReader& read);
 };
+
+/// Reads the options of such a loss; `first` are the arguments of its constructor before them.
+template <class Made, class... First>
+LossPtr make_cross_entropy(SettingsReader& read, First... first) {
+  const CrossEntropyOptions options(read);
+  return std::make_shared<Made>(first..., options, ClassWeights(read));
+}
 
 /// -mean_k (t_k log p_k + (1 - t_k) log(1 - p_k)), where p = sigmoid(z): Keras' binary cross-entropy. With
 /// one output there are two classes, and t is the label. Otherwise there is one output for each class, and t
@@ -40,7 +49,40 @@ class SigmoidCrossEntropy : public CrossEntropy {
   LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
   void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
-  static LossPtr make(SettingsReader& read);
+
+ protected:
+  struct Term {
+    double value, slope;
+  };
+  /// Sums the losses of samples: of_output(z)(t) returns the loss of an output whose target is t, and its
+  /// derivative with respect to z.
+  template <class OfOutput>
+  LossSums sum(const LossInputs& samples, float* gradient, const OfOutput& of_output) const {
+    LossSums result;
+    const std::int64_t outputs = samples.outputs_per_sample;
+    const float* z = samples.outputs;
+    for (std::size_t i = 0; i < samples.labels.size(); ++i, z += outputs) {
+      const std::array<Target, 2> targets = weights_.of(samples, i);
+      const auto best =
+          static_cast<std::int32_t>(outputs == 1 ? z[0] > 0 : std::max_element(z, z + outputs) - z);
+      result.correct += best == samples.main_label(i) ? 1 : 0;
+      double sum = 0;
+      for (std::int64_t k = 0; k < outputs; ++k) {
+        const auto term = of_output(static_cast<double>(z[k]));
+        double slope = 0;
+        for (const auto& [label, weight] : targets) {
+          const bool is = outputs == 1 ? label == 1 : k == label;
+          const Term own = term((is ? 1 : 0) * (1 - options_.label_smoothing) + options_.label_smoothing / 2);
+          sum += static_cast<double>(weight) * own.value;
+          slope += static_cast<double>(weight) * own.slope;
+        }
+        if (gradient != nullptr)
+          *gradient++ = static_cast<float>(slope / static_cast<double>(samples.batch * outputs));
+      }
+      result.loss += sum / static_cast<double>(outputs);
+    }
+    return result;
+  }
 };
 
 }  // namespace convoke::nn

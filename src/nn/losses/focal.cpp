@@ -16,12 +16,6 @@ constexpr std::array kFocalKeys{key<&FocalOptions::gamma>(
      .help = "how little a confident correct prediction counts: its cross-entropy is multiplied by (1 - "
              "p)^gamma; 0: cross-entropy. `class_weights` are the paper's alpha"})};
 
-double read_gamma(SettingsReader& read) {
-  FocalOptions options;
-  read_keys(kFocalKeys, read, options);
-  return options.gamma;
-}
-
 Settings with_gamma(Settings cross_entropy, const char* name, double gamma) {
   cross_entropy.set("name", name);
   cross_entropy.set("gamma", gamma);
@@ -50,14 +44,17 @@ std::vector<KeyDescription> focal_keys() {
   return keys;
 }
 
+template <class Focal>
+LossPtr make_focal(SettingsReader& read) {
+  FocalOptions options;
+  read_keys(kFocalKeys, read, options);
+  return make_cross_entropy<Focal>(read, options.gamma);
+}
+template LossPtr make_focal<SoftmaxFocal>(SettingsReader& read);
+template LossPtr make_focal<SigmoidFocal>(SettingsReader& read);
+
 Settings SoftmaxFocal::settings() const {
   return with_gamma(SoftmaxCrossEntropy::settings(), "softmax_focal", gamma_);
-}
-
-LossPtr SoftmaxFocal::make(SettingsReader& read) {
-  const double gamma = read_gamma(read);
-  const CrossEntropyOptions options(read);
-  return std::make_shared<SoftmaxFocal>(gamma, options, ClassWeights(read));
 }
 
 //   loss = sum_c t_c f(p_c),   f(p) = -(1 - p)^gamma log p
@@ -114,42 +111,18 @@ Settings SigmoidFocal::settings() const {
   return with_gamma(SigmoidCrossEntropy::settings(), "sigmoid_focal", gamma_);
 }
 
-LossPtr SigmoidFocal::make(SettingsReader& read) {
-  const double gamma = read_gamma(read);
-  const CrossEntropyOptions options(read);
-  return std::make_shared<SigmoidFocal>(gamma, options, ClassWeights(read));
-}
-
 //   loss = mean_k (t f(p) + (1 - t) f(1 - p)),   d log p / d z = 1 - p,   d log(1 - p) / d z = -p
 LossSums SigmoidFocal::compute(const LossInputs& samples, float* gradient) const {
   if (gamma_ == 0) return SigmoidCrossEntropy::compute(samples, gradient);
-  LossSums result;
-  const std::int64_t outputs = samples.outputs_per_sample;
-  const float* z = samples.outputs;
-  for (std::size_t i = 0; i < samples.labels.size(); ++i, z += outputs) {
-    const std::array<Target, 2> targets = weights_.of(samples, i);
-    const auto best =
-        static_cast<std::int32_t>(outputs == 1 ? z[0] > 0 : std::max_element(z, z + outputs) - z);
-    result.correct += best == samples.main_label(i) ? 1 : 0;
-    double sum = 0;
-    for (std::int64_t k = 0; k < outputs; ++k) {
-      const auto v = static_cast<double>(z[k]), log_sum = std::log1p(std::exp(-std::abs(v)));
-      const double p = 1 / (1 + std::exp(-v)), miss = 1 / (1 + std::exp(v));
-      const FocalTerm yes = focal(std::min(v, 0.0) - log_sum, miss, gamma_);
-      const FocalTerm no = focal(std::min(-v, 0.0) - log_sum, p, gamma_);
-      double slope = 0;
-      for (const auto& [label, weight] : targets) {
-        const bool is = outputs == 1 ? label == 1 : k == label;
-        const double t = (is ? 1 : 0) * (1 - options_.label_smoothing) + options_.label_smoothing / 2;
-        sum += static_cast<double>(weight) * (t * yes.value + (1 - t) * no.value);
-        slope += static_cast<double>(weight) * (t * yes.slope * miss - (1 - t) * no.slope * p);
-      }
-      if (gradient != nullptr)
-        *gradient++ = static_cast<float>(slope / static_cast<double>(samples.batch * outputs));
-    }
-    result.loss += sum / static_cast<double>(outputs);
-  }
-  return result;
+  return sum(samples, gradient, [this](double z) {
+    const double log_sum = std::log1p(std::exp(-std::abs(z)));
+    const double p = 1 / (1 + std::exp(-z)), miss = 1 / (1 + std::exp(z));
+    const FocalTerm yes = focal(std::min(z, 0.0) - log_sum, miss, gamma_);
+    const FocalTerm no = focal(std::min(-z, 0.0) - log_sum, p, gamma_);
+    return [=](double t) {
+      return Term{t * yes.value + (1 - t) * no.value, t * yes.slope * miss - (1 - t) * no.slope * p};
+    };
+  });
 }
 
 double SigmoidFocal::of(std::span<const float> prediction, std::int32_t label) const {

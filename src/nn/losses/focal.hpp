@@ -18,7 +18,6 @@ class SoftmaxFocal final : public SoftmaxCrossEntropy {
   Settings settings() const override;
   LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
-  static LossPtr make(SettingsReader& read);
 
  private:
   double gamma_;
@@ -35,11 +34,14 @@ class SigmoidFocal final : public SigmoidCrossEntropy {
   Settings settings() const override;
   LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
-  static LossPtr make(SettingsReader& read);
 
  private:
   double gamma_;
 };
+
+/// Reads the options of one of them.
+template <class Focal>
+LossPtr make_focal(SettingsReader& read);
 
 /// Returns the keys of both: "gamma" and CrossEntropyOptions::keys().
 std::vector<KeyDescription> focal_keys();

@@ -24,10 +24,10 @@ std::vector<KeyDescription> no_keys() { return {}; }
 constexpr std::array kLosses{
     Entry{"mean_absolute_error", MeanAbsoluteError::make, no_keys},
     Entry{"mean_squared_error", MeanSquaredError::make, no_keys},
-    Entry{"sigmoid_cross_entropy", SigmoidCrossEntropy::make, CrossEntropyOptions::keys},
-    Entry{"sigmoid_focal", SigmoidFocal::make, focal_keys},
-    Entry{"softmax_cross_entropy", SoftmaxCrossEntropy::make, CrossEntropyOptions::keys},
-    Entry{"softmax_focal", SoftmaxFocal::make, focal_keys},
+    Entry{"sigmoid_cross_entropy", make_cross_entropy<SigmoidCrossEntropy>, CrossEntropyOptions::keys},
+    Entry{"sigmoid_focal", make_focal<SigmoidFocal>, focal_keys},
+    Entry{"softmax_cross_entropy", make_cross_entropy<SoftmaxCrossEntropy>, CrossEntropyOptions::keys},
+    Entry{"softmax_focal", make_focal<SoftmaxFocal>, focal_keys},
 };
 
 }  // namespace

@@ -42,6 +42,20 @@ class PlanValues : public PlanSteps {
   /// Returns it in the layout of the node's value.
   Tensor gradient_like_value(std::size_t node, const Node& reader);
   void add_gradient(std::size_t node, const Tensor& tensor, const Node& from);
+  /// Registers `emit`, which adds the backward steps of a node from the gradient of its value, in the layout
+  /// of that value; or of the value of `output`, the last node of a fusion. It is not called if the plan does
+  /// not train, or if no reader gave a gradient.
+  template <class Emit>
+  void on_gradient(std::size_t output, const Node& node, Emit emit) {
+    if (!training()) return;
+    on_backward([this, output, &node, emit = std::move(emit)] {
+      if (const Tensor gradient = gradient_like_value(output, node)) emit(gradient);
+    });
+  }
+  template <class Emit>
+  void on_gradient(const Node& node, Emit emit) {
+    on_gradient(node.index, node, std::move(emit));
+  }
 
  protected:
   PlanValues(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options);
