@@ -119,20 +119,16 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   // Padding must stay zero. f(0) is zero for all functions but these two.
   const bool lifts = curve == Curve::kHardSigmoid || curve == Curve::kSoftplus;
   const bool clear = lifts && blocks.padded_channels() != blocks.channels;
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          share_elements(count, [&](std::int64_t i, std::size_t n) {
-            kernels<ActivationKernels<T>>().activate(curve, alpha, frame.at<T>(x) + i, frame.at<T>(y) + i, n);
-          });
-          if (clear) clear_padding(blocks, frame.at<T>(y));
-        },
-        {x.ref, y.ref}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        share_elements(count, [&](std::int64_t i, std::size_t n) {
+          kernels<ActivationKernels<T>>().activate(curve, alpha, frame.at<T>(x) + i, frame.at<T>(y) + i, n);
+        });
+        if (clear) clear_padding(blocks, frame.at<T>(y));
+      },
+      {x.ref, y.ref}, y);
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
   const Tensor kept = slope_needs_x(curve) ? x : y;
   on_backward_in_place(plan, node, {kept.ref}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
     share_elements(count, [&](std::int64_t i, std::size_t n) {

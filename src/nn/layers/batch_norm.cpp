@@ -14,20 +14,17 @@ namespace {
 
 // For prediction, and for training of a frozen node, which learns nothing.
 void add_given_statistics(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm) {
-  with_stored_type(norm.x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, norm.what,
-        [=](const Frame& frame) {
-          share_channels(norm.shape, [&](const BatchNormShape& part) {
-            kernels<BatchNormKernels<T>>().inference(part, frame.at<T>(norm.x), norm.gamma.at(frame),
-                                                     norm.beta.at(frame), frame.at(norm.running_mean),
-                                                     frame.at(norm.running_variance), norm.epsilon,
-                                                     frame.at<T>(norm.y));
-          });
-        },
-        {norm.x.ref, norm.y.ref}, norm.y);
-  });
+  plan.add_typed_kernel(
+      norm.x.desc, node, norm.what,
+      [=]<class T>(const Frame& frame) {
+        share_channels(norm.shape, [&](const BatchNormShape& part) {
+          kernels<BatchNormKernels<T>>().inference(part, frame.at<T>(norm.x), norm.gamma.at(frame),
+                                                   norm.beta.at(frame), frame.at(norm.running_mean),
+                                                   frame.at(norm.running_variance), norm.epsilon,
+                                                   frame.at<T>(norm.y));
+        });
+      },
+      {norm.x.ref, norm.y.ref}, norm.y);
 }
 
 // dx = gamma / sqrt(running_variance + eps) * dy: the forward formula with mean and beta 0
@@ -40,19 +37,16 @@ void add_frozen_backward(PlanBuilder& plan, const Node& node, const BatchNormPla
   const std::vector<float> zeros(static_cast<std::size_t>(norm.shape.in.padded_channels()));
   BatchNormShape linear = norm.shape;
   linear.relu = false;
-  with_stored_type(dy.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "backward data",
-        [=](const Frame& frame) {
-          share_channels(linear, [&](const BatchNormShape& part) {
-            kernels<BatchNormKernels<T>>().inference(
-                part, frame.at<T>(dy), norm.gamma.at(frame), zeros.data(), zeros.data(),
-                frame.at(norm.running_variance), norm.epsilon, frame.at<T>(dx));
-          });
-        },
-        {dy.ref, dx.ref}, dx);
-  });
+  plan.add_typed_kernel(
+      dy.desc, node, "backward data",
+      [=]<class T>(const Frame& frame) {
+        share_channels(linear, [&](const BatchNormShape& part) {
+          kernels<BatchNormKernels<T>>().inference(part, frame.at<T>(dy), norm.gamma.at(frame), zeros.data(),
+                                                   zeros.data(), frame.at(norm.running_variance),
+                                                   norm.epsilon, frame.at<T>(dx));
+        });
+      },
+      {dy.ref, dx.ref}, dx);
   plan.add_gradient(norm.from, dx, node);
 }
 

@@ -37,15 +37,12 @@ void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
   const Tensor x = cuttable(plan, from, node, blocks);
   const auto add_step = [&plan, &node, blocks](const char* what, const Tensor& in, std::int64_t groups) {
     const Tensor out = plan.allocate(in.desc);
-    with_stored_type(in.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, what,
-          [=](const Frame& frame) {
-            kernels<CopyBoxKernels<T>>().channel_shuffle(blocks, groups, frame.at<T>(in), frame.at<T>(out));
-          },
-          {in.ref, out.ref}, out);
-    });
+    plan.add_typed_kernel(
+        in.desc, node, what,
+        [=]<class T>(const Frame& frame) {
+          kernels<CopyBoxKernels<T>>().channel_shuffle(blocks, groups, frame.at<T>(in), frame.at<T>(out));
+        },
+        {in.ref, out.ref}, out);
     return out;
   };
   plan.set_value(node.index, add_step("forward", x, options_.groups));

@@ -72,17 +72,14 @@ void Concat::compile(PlanBuilder& plan, const Node& node) const {
     begin += plan.graph().node(node.inputs[i]).shape[axis];
     uses.push_back(values[i].ref);
   }
-  with_stored_type(y.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          for (const Part& part : parts)
-            kernels<CopyBoxKernels<T>>().copy_box(part.box, frame.at<T>(part.value), frame.at<T>(y), false);
-          clear_padding(whole, frame.at<T>(y));
-        },
-        uses, y);
-  });
+  plan.add_typed_kernel(
+      y.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        for (const Part& part : parts)
+          kernels<CopyBoxKernels<T>>().copy_box(part.box, frame.at<T>(part.value), frame.at<T>(y), false);
+        clear_padding(whole, frame.at<T>(y));
+      },
+      uses, y);
   plan.set_value(node.index, y);
 
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {

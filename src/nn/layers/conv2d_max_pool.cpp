@@ -29,24 +29,21 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
   const Ref winners = training ? plan.allocate_bytes(elements_of(y.desc) * sizeof(std::int32_t)) : Ref{};
   std::vector<Ref> uses{x.ref, y.ref};
   if (training) uses.push_back(winners);
-  with_stored_type(y.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, relu ? "forward, relu, max_pool" : "forward, max_pool",
-        [=](const Frame& frame) {
-          const std::int64_t size = shape.channels * shape.height * shape.width;
-          const std::int64_t out_size = shape.filters * shape.out_height * shape.out_width;
-          share(shape.samples, out_size, [&](std::int64_t begin, std::int64_t end, int) {
-            Conv2dMaxPoolShape part = shape;
-            part.samples = end - begin;
-            kernels<Conv2dMaxPoolKernels<T>>().forward(
-                part, frame.at(x) + begin * size, frame.at(weight), has_bias ? frame.at(bias) : nullptr,
-                frame.at<T>(y) + begin * out_size,
-                training ? frame.integers(winners) + begin * out_size : nullptr, relu);
-          });
-        },
-        uses, y, flops);
-  });
+  plan.add_typed_kernel(
+      y.desc, node, relu ? "forward, relu, max_pool" : "forward, max_pool",
+      [=]<class T>(const Frame& frame) {
+        const std::int64_t size = shape.channels * shape.height * shape.width;
+        const std::int64_t out_size = shape.filters * shape.out_height * shape.out_width;
+        share(shape.samples, out_size, [&](std::int64_t begin, std::int64_t end, int) {
+          Conv2dMaxPoolShape part = shape;
+          part.samples = end - begin;
+          kernels<Conv2dMaxPoolKernels<T>>().forward(
+              part, frame.at(x) + begin * size, frame.at(weight), has_bias ? frame.at(bias) : nullptr,
+              frame.at<T>(y) + begin * out_size,
+              training ? frame.integers(winners) + begin * out_size : nullptr, relu);
+        });
+      },
+      uses, y, flops);
   plan.set_value(output, y);
   if (!training || !plan.trains(node)) return;
 
@@ -55,17 +52,14 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
     const Ref dbias = has_bias ? plan.gradient_of(node, "bias").ref : Ref{};
     std::vector<std::size_t> completes{plan.slot(node, "weight")};
     if (has_bias) completes.push_back(plan.slot(node, "bias"));
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward weights, max_pool",
-          [=](const Frame& frame) {
-            kernels<Conv2dMaxPoolKernels<T>>().backward(shape, frame.at(x), frame.at<T>(dy),
-                                                        frame.integers(winners), frame.at(dweight),
-                                                        has_bias ? frame.at(dbias) : nullptr);
-          },
-          {x.ref, dy.ref, winners}, {}, flops, completes);
-    });
+    plan.add_typed_kernel(
+        dy.desc, node, "backward weights, max_pool",
+        [=]<class T>(const Frame& frame) {
+          kernels<Conv2dMaxPoolKernels<T>>().backward(shape, frame.at(x), frame.at<T>(dy),
+                                                      frame.integers(winners), frame.at(dweight),
+                                                      has_bias ? frame.at(dbias) : nullptr);
+        },
+        {x.ref, dy.ref, winners}, {}, flops, completes);
   });
 }
 

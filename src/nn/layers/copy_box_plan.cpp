@@ -37,16 +37,13 @@ void give_part(PlanBuilder& plan, const Node& reader, std::size_t node, const Te
   // Elements outside the box, and padding, are 0.
   const bool fill = !add && (target.channels != whole.padded_channels() || target.rows != whole.height ||
                              target.columns != whole.width);
-  with_stored_type(dy.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        reader, add ? "backward, added" : "backward",
-        [=](const Frame& frame) {
-          if (fill) std::fill_n(frame.at<T>(dx), count, T{});
-          kernels<CopyBoxKernels<T>>().copy_box(target, frame.at<T>(dy), frame.at<T>(dx), add);
-        },
-        {dy.ref, dx.ref}, dx);
-  });
+  plan.add_typed_kernel(
+      dy.desc, reader, add ? "backward, added" : "backward",
+      [=]<class T>(const Frame& frame) {
+        if (fill) std::fill_n(frame.at<T>(dx), count, T{});
+        kernels<CopyBoxKernels<T>>().copy_box(target, frame.at<T>(dy), frame.at<T>(dx), add);
+      },
+      {dy.ref, dx.ref}, dx);
   if (!add) plan.add_gradient(node, dx, reader);
 }
 

@@ -58,16 +58,13 @@ bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const Convoluti
   if (direct_write) completes.push_back(plan.slot(node, spec.weight));
   const double flops = 2.0 * static_cast<double>(shape.samples * spec.options.filters * shape.out_height *
                                                  shape.out_width * shape.kernel_height * shape.kernel_width);
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "backward weights, depthwise",
-        [=](const Frame& frame) {
-          kernels<DepthwiseKernels<T>>().backward_weights(
-              shape, frame.at<T>(x), frame.at<T>(dy), frame.at(written), bias ? frame.at(dbias) : nullptr);
-        },
-        std::move(uses), written, flops, completes);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "backward weights, depthwise",
+      [=]<class T>(const Frame& frame) {
+        kernels<DepthwiseKernels<T>>().backward_weights(shape, frame.at<T>(x), frame.at<T>(dy),
+                                                        frame.at(written), bias ? frame.at(dbias) : nullptr);
+      },
+      std::move(uses), written, flops, completes);
   if (!direct_write) plan.write_gradient(node, spec.weight, written);
   return true;
 }

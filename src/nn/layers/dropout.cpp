@@ -49,17 +49,14 @@ void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Dro
   const auto stream = static_cast<std::uint32_t>(node.index);
   const Ref factors = plan.allocate_bytes(
       static_cast<std::size_t>(blocks.samples * blocks.padded_channels()) * sizeof(float));
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          draw_factors(blocks, rate, what, frame.key, stream, frame.at(factors));
-          kernels<PerChannelKernels<T>>().scale_shift(blocks, {frame.at(factors), nullptr, true},
-                                                      frame.at<T>(x), frame.at<T>(y));
-        },
-        {x.ref, y.ref, factors}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        draw_factors(blocks, rate, what, frame.key, stream, frame.at(factors));
+        kernels<PerChannelKernels<T>>().scale_shift(blocks, {frame.at(factors), nullptr, true},
+                                                    frame.at<T>(x), frame.at<T>(y));
+      },
+      {x.ref, y.ref, factors}, y);
   plan.set_value(node.index, y);
   on_backward_in_place(plan, node, {factors}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
     kernels<PerChannelKernels<T>>().scale_shift(blocks, {frame.at(factors), nullptr, true}, dy, dx);
@@ -100,24 +97,21 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
   const Ref keep = plan.allocate_bytes(count);
   const auto stream = static_cast<std::uint32_t>(node.index);
   const double rate = options_.rate;
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          const std::int64_t size = blocks.sample_size();
-          share(blocks.samples, size, [&](std::int64_t begin, std::int64_t end, int) {
-            ChannelBlocks part = blocks;
-            part.samples = end - begin;
-            kernels<DropoutKernels<T>>().forward(
-                part, frame.at<T>(x) + begin * size, rate,
-                philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
-                frame.key.samples.data() + begin, frame.at<T>(y) + begin * size,
-                reinterpret_cast<std::uint8_t*>(frame.address(keep)) + begin * size);
-          });
-        },
-        {x.ref, y.ref, keep}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        const std::int64_t size = blocks.sample_size();
+        share(blocks.samples, size, [&](std::int64_t begin, std::int64_t end, int) {
+          ChannelBlocks part = blocks;
+          part.samples = end - begin;
+          kernels<DropoutKernels<T>>().forward(
+              part, frame.at<T>(x) + begin * size, rate,
+              philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+              frame.key.samples.data() + begin, frame.at<T>(y) + begin * size,
+              reinterpret_cast<std::uint8_t*>(frame.address(keep)) + begin * size);
+        });
+      },
+      {x.ref, y.ref, keep}, y);
   plan.set_value(node.index, y);
   on_backward_in_place(plan, node, {keep}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
     share_elements(count, [&](std::int64_t i, std::size_t n) {

@@ -134,16 +134,13 @@ void Elementwise::compile(PlanBuilder& plan, const Node& node) const {
   const Function* function = &function_;  // in a table: it outlives the plan
   const Tensor y = plan.allocate(inputs[0].desc);
   const std::size_t count = elements_of(y.desc);
-  with_stored_type(y.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          apply(*function, places.at<T>(frame), frame.at<T>(y), count);
-          clear_padding(blocks, frame.at<T>(y));
-        },
-        places.uses({y.ref}), y);
-  });
+  plan.add_typed_kernel(
+      y.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        apply(*function, places.at<T>(frame), frame.at<T>(y), count);
+        clear_padding(blocks, frame.at<T>(y));
+      },
+      places.uses({y.ref}), y);
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, operands = options_.operands, &plan, &node](const Tensor& dy) {
     for (std::size_t i = 0, next = 0; i < operands.size(); ++i) {
@@ -151,16 +148,13 @@ void Elementwise::compile(PlanBuilder& plan, const Node& node) const {
       const std::size_t from = node.inputs[next++];
       if (!plan.needs_gradient(from)) continue;
       const Tensor dx = next == node.inputs.size() ? plan.in_place_of(dy) : plan.allocate(dy.desc);
-      with_stored_type(dy.desc, [&](auto zero) {
-        using T = decltype(zero);
-        plan.add_kernel(
-            node, "backward",
-            [=](const Frame& frame) {
-              apply_backward(*function, i, places.at<T>(frame), frame.at<T>(dy), frame.at<T>(dx), count);
-              clear_padding(blocks, frame.at<T>(dx));
-            },
-            places.uses({dy.ref, dx.ref}), dx);
-      });
+      plan.add_typed_kernel(
+          dy.desc, node, "backward",
+          [=]<class T>(const Frame& frame) {
+            apply_backward(*function, i, places.at<T>(frame), frame.at<T>(dy), frame.at<T>(dx), count);
+            clear_padding(blocks, frame.at<T>(dx));
+          },
+          places.uses({dy.ref, dx.ref}), dx);
       plan.add_gradient(from, dx, node);
     }
   });

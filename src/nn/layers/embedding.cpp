@@ -58,35 +58,29 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
   const SequenceLayout layout{extents.samples, extents.length, extents.features,
                               time_major ? extents.features : extents.length * extents.features,
                               time_major ? extents.samples * extents.features : extents.features};
-  with_stored_type(y.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=, &node](const Frame& frame) {
-          const std::int32_t* tokens = frame.integers(x.ref);
-          const std::int64_t bad =
-              kernels<EmbeddingKernels<T>>().forward(layout, tokens, frame.at(weight), rows, frame.at<T>(y));
-          if (bad < 0) return;
-          const auto sample = static_cast<std::size_t>(bad / layout.length);
-          const auto id = frame.key.samples.empty() ? sample : frame.key.samples[sample];
-          throw Error(fmt::format("{}: sample {} has token {} at position {}, but the vocabulary is 0..{}",
-                                  node.name, id, tokens[bad], bad % layout.length, rows - 1),
-                      "set vocabulary to one more than the largest token of the dataset");
-        },
-        {x.ref, weight.ref, y.ref}, y);
-  });
+  plan.add_typed_kernel(
+      y.desc, node, "forward",
+      [=, &node]<class T>(const Frame& frame) {
+        const std::int32_t* tokens = frame.integers(x.ref);
+        const std::int64_t bad =
+            kernels<EmbeddingKernels<T>>().forward(layout, tokens, frame.at(weight), rows, frame.at<T>(y));
+        if (bad < 0) return;
+        const auto sample = static_cast<std::size_t>(bad / layout.length);
+        const auto id = frame.key.samples.empty() ? sample : frame.key.samples[sample];
+        throw Error(fmt::format("{}: sample {} has token {} at position {}, but the vocabulary is 0..{}",
+                                node.name, id, tokens[bad], bad % layout.length, rows - 1),
+                    "set vocabulary to one more than the largest token of the dataset");
+      },
+      {x.ref, weight.ref, y.ref}, y);
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor gradient = plan.gradient_of(node, "weight");
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(node, "backward weights",
-                      [=](const Frame& frame) {
-                        kernels<EmbeddingKernels<T>>().backward(layout, frame.integers(x.ref),
-                                                                frame.at<T>(dy), rows, frame.at(gradient));
-                      },
-                      {x.ref, dy.ref, gradient.ref}, gradient, 0, {plan.slot(node, "weight")});
-    });
+    plan.add_typed_kernel(dy.desc, node, "backward weights",
+                          [=]<class T>(const Frame& frame) {
+                            kernels<EmbeddingKernels<T>>().backward(
+                                layout, frame.integers(x.ref), frame.at<T>(dy), rows, frame.at(gradient));
+                          },
+                          {x.ref, dy.ref, gradient.ref}, gradient, 0, {plan.slot(node, "weight")});
   });
 }
 

@@ -25,17 +25,14 @@ void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
   const Tensor y = plan.allocate(x.desc);
   const auto stream = static_cast<std::uint32_t>(node.index);
   const double stddev = options_.stddev;
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          add_noise(blocks, frame.at<T>(x), stddev,
-                    philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
-                    frame.key.samples.data(), frame.at<T>(y));
-        },
-        {x.ref, y.ref}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        add_noise(blocks, frame.at<T>(x), stddev,
+                  philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+                  frame.key.samples.data(), frame.at<T>(y));
+      },
+      {x.ref, y.ref}, y);
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {  // dx = dy
     plan.add_gradient(from, dy, node);

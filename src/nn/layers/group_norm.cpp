@@ -58,16 +58,13 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
   const auto memory = [=](const Frame& frame) {
     return GroupNormMemory{frame.at(mean), frame.at(scale), frame.at(first), frame.at(second)};
   };
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          kernels<GroupNormKernels<T>>().forward(shape, frame.at<T>(x), gamma.at(frame), beta.at(frame),
-                                                 epsilon, memory(frame), frame.at<T>(y));
-        },
-        {x.ref, y.ref, mean, scale, first, second}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        kernels<GroupNormKernels<T>>().forward(shape, frame.at<T>(x), gamma.at(frame), beta.at(frame),
+                                               epsilon, memory(frame), frame.at<T>(y));
+      },
+      {x.ref, y.ref, mean, scale, first, second}, y);
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
@@ -75,17 +72,14 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
     std::vector<std::size_t> completes;
     const Ref dgamma = gamma.gradient(plan, node, uses, completes);
     const Ref dbeta = beta.gradient(plan, node, uses, completes);
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward",
-          [=](const Frame& frame) {
-            kernels<GroupNormKernels<T>>().backward(shape, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame),
-                                                    memory(frame), frame.at<T>(dx), frame.at(dgamma),
-                                                    frame.at(dbeta));
-          },
-          uses, dx, 0, completes);
-    });
+    plan.add_typed_kernel(
+        dy.desc, node, "backward",
+        [=]<class T>(const Frame& frame) {
+          kernels<GroupNormKernels<T>>().backward(shape, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame),
+                                                  memory(frame), frame.at<T>(dx), frame.at(dgamma),
+                                                  frame.at(dbeta));
+        },
+        uses, dx, 0, completes);
     plan.add_gradient(from, dx, node);
   });
 }

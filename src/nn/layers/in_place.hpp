@@ -15,13 +15,12 @@ void on_backward_in_place(PlanBuilder& plan, const Node& node, std::vector<Ref> 
     const Tensor dx = plan.in_place_of(dy);
     std::vector<Ref> uses = reads;
     uses.insert(uses.end(), {dy.ref, dx.ref});
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward",
-          [=](const Frame& frame) { kernel(frame, static_cast<const T*>(frame.at<T>(dy)), frame.at<T>(dx)); },
-          std::move(uses), dx);
-    });
+    plan.add_typed_kernel(
+        dy.desc, node, "backward",
+        [=]<class T>(const Frame& frame) {
+          kernel(frame, static_cast<const T*>(frame.at<T>(dy)), frame.at<T>(dx));
+        },
+        std::move(uses), dx);
     plan.add_gradient(from, dx, node);
   });
 }

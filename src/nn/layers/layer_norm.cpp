@@ -67,16 +67,13 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
   const auto epsilon = static_cast<float>(options_.epsilon);
   const std::size_t rows = static_cast<std::size_t>(blocks.samples * blocks.pixels()) * sizeof(float);
   const Ref mean = plan.allocate_bytes(rows), scale = plan.allocate_bytes(rows);
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          kernels<LayerNormKernels<T>>().forward(blocks, frame.at<T>(x), gamma.at(frame), beta.at(frame),
-                                                 epsilon, frame.at(mean), frame.at(scale), frame.at<T>(y));
-        },
-        {x.ref, y.ref, mean, scale}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        kernels<LayerNormKernels<T>>().forward(blocks, frame.at<T>(x), gamma.at(frame), beta.at(frame),
+                                               epsilon, frame.at(mean), frame.at(scale), frame.at<T>(y));
+      },
+      {x.ref, y.ref, mean, scale}, y);
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
@@ -85,17 +82,14 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
     std::vector<std::size_t> completes;
     const Ref dgamma = gamma.gradient(plan, node, uses, completes);
     const Ref dbeta = beta.gradient(plan, node, uses, completes);
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward",
-          [=](const Frame& frame) {
-            kernels<LayerNormKernels<T>>().backward(blocks, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame),
-                                                    frame.at(mean), frame.at(scale), frame.at(partial),
-                                                    frame.at<T>(dx), frame.at(dgamma), frame.at(dbeta));
-          },
-          uses, dx, 0, completes);
-    });
+    plan.add_typed_kernel(
+        dy.desc, node, "backward",
+        [=]<class T>(const Frame& frame) {
+          kernels<LayerNormKernels<T>>().backward(blocks, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame),
+                                                  frame.at(mean), frame.at(scale), frame.at(partial),
+                                                  frame.at<T>(dx), frame.at(dgamma), frame.at(dbeta));
+        },
+        uses, dx, 0, completes);
     plan.add_gradient(from, dx, node);
   });
 }

@@ -57,15 +57,12 @@ std::vector<Ref> refs_of(const std::vector<Tensor>& tensors) {
 Tensor scaled(PlanBuilder& plan, const Node& node, const Tensor& dy, float factor, bool in_place) {
   const Tensor dx = in_place ? dy : plan.allocate(dy.desc);
   const std::size_t count = elements_of(dy.desc);
-  with_stored_type(dy.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "backward",
-        [=](const Frame& frame) {
-          kernels<MergeKernels<T>>().scale(frame.at<T>(dy), factor, frame.at<T>(dx), count);
-        },
-        {dy.ref, dx.ref}, dx);
-  });
+  plan.add_typed_kernel(
+      dy.desc, node, "backward",
+      [=]<class T>(const Frame& frame) {
+        kernels<MergeKernels<T>>().scale(frame.at<T>(dy), factor, frame.at<T>(dx), count);
+      },
+      {dy.ref, dx.ref}, dx);
   return dx;
 }
 
@@ -77,18 +74,15 @@ struct Product {
   Tensor whole(const Tensor& a, const Tensor& b) const {
     const Tensor y = plan.allocate(a.desc);
     const std::size_t count = elements_of(y.desc);
-    with_stored_type(y.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "forward",
-          [=](const Frame& frame) {
-            share_elements(count, [&](std::int64_t i, std::size_t n) {
-              kernels<MergeKernels<T>>().multiply(frame.at<T>(a) + i, frame.at<T>(b) + i, frame.at<T>(y) + i,
-                                                  n);
-            });
-          },
-          {a.ref, b.ref, y.ref}, y);
-    });
+    plan.add_typed_kernel(
+        y.desc, node, "forward",
+        [=]<class T>(const Frame& frame) {
+          share_elements(count, [&](std::int64_t i, std::size_t n) {
+            kernels<MergeKernels<T>>().multiply(frame.at<T>(a) + i, frame.at<T>(b) + i, frame.at<T>(y) + i,
+                                                n);
+          });
+        },
+        {a.ref, b.ref, y.ref}, y);
     return y;
   }
 
@@ -96,33 +90,27 @@ struct Product {
   Tensor whole_backward(const Tensor& b, const Tensor& dy, bool in_place) const {
     const Tensor da = in_place ? dy : plan.allocate(dy.desc);
     const std::size_t count = elements_of(dy.desc);
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward",
-          [=](const Frame& frame) {
-            share_elements(count, [&](std::int64_t i, std::size_t n) {
-              kernels<MergeKernels<T>>().multiply(frame.at<T>(b) + i, frame.at<T>(dy) + i,
-                                                  frame.at<T>(da) + i, n);
-            });
-          },
-          {b.ref, dy.ref, da.ref}, da);
-    });
+    plan.add_typed_kernel(
+        dy.desc, node, "backward",
+        [=]<class T>(const Frame& frame) {
+          share_elements(count, [&](std::int64_t i, std::size_t n) {
+            kernels<MergeKernels<T>>().multiply(frame.at<T>(b) + i, frame.at<T>(dy) + i, frame.at<T>(da) + i,
+                                                n);
+          });
+        },
+        {b.ref, dy.ref, da.ref}, da);
     return da;
   }
 
   Tensor channels(const ChannelBlocks& blocks, const Tensor& x, const Tensor& s) const {
     const Tensor y = plan.allocate(x.desc);
-    with_stored_type(y.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "forward, channels",
-          [=](const Frame& frame) {
-            kernels<MergeKernels<T>>().multiply_channels(blocks, frame.at<T>(x), frame.at<T>(s),
-                                                         frame.at<T>(y));
-          },
-          {x.ref, s.ref, y.ref}, y);
-    });
+    plan.add_typed_kernel(
+        y.desc, node, "forward, channels",
+        [=]<class T>(const Frame& frame) {
+          kernels<MergeKernels<T>>().multiply_channels(blocks, frame.at<T>(x), frame.at<T>(s),
+                                                       frame.at<T>(y));
+        },
+        {x.ref, s.ref, y.ref}, y);
     return y;
   }
 };
@@ -157,18 +145,15 @@ void Add::compile(PlanBuilder& plan, const Node& node) const {
     const Tensor a = i == 1 ? inputs[0] : y;
     const Tensor b = inputs[i];
     const bool last = i + 1 == node.inputs.size();
-    with_stored_type(y.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, last && relu ? "forward, relu" : "forward",
-          [=](const Frame& frame) {
-            share_elements(count, [&](std::int64_t at, std::size_t n) {
-              kernels<ElementwiseKernels<T>>().add(frame.at<T>(a) + at, frame.at<T>(b) + at,
-                                                   frame.at<T>(y) + at, n, last && relu);
-            });
-          },
-          {a.ref, b.ref, y.ref}, y);
-    });
+    plan.add_typed_kernel(
+        y.desc, node, last && relu ? "forward, relu" : "forward",
+        [=]<class T>(const Frame& frame) {
+          share_elements(count, [&](std::int64_t at, std::size_t n) {
+            kernels<ElementwiseKernels<T>>().add(frame.at<T>(a) + at, frame.at<T>(b) + at,
+                                                 frame.at<T>(y) + at, n, last && relu);
+          });
+        },
+        {a.ref, b.ref, y.ref}, y);
   }
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);
@@ -276,16 +261,13 @@ void Maximum::compile(PlanBuilder& plan, const Node& node) const {
       if (!plan.needs_gradient(node.inputs[i])) continue;
       const Tensor dx = plan.allocate(dy.desc);
       const auto input = static_cast<std::uint8_t>(i);
-      with_stored_type(dy.desc, [&](auto zero) {
-        using T = decltype(zero);
-        plan.add_kernel(
-            node, "backward",
-            [=](const Frame& frame) {
-              kernels<MergeKernels<T>>().maximum_backward(frame.at<T>(dy), bytes(frame), input,
-                                                          frame.at<T>(dx), count);
-            },
-            {dy.ref, winners, dx.ref}, dx);
-      });
+      plan.add_typed_kernel(
+          dy.desc, node, "backward",
+          [=]<class T>(const Frame& frame) {
+            kernels<MergeKernels<T>>().maximum_backward(frame.at<T>(dy), bytes(frame), input, frame.at<T>(dx),
+                                                        count);
+          },
+          {dy.ref, winners, dx.ref}, dx);
       plan.add_gradient(node.inputs[i], dx, node);
     }
   });
@@ -329,17 +311,14 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
         std::vector<Ref> uses{x.ref, s.ref, dy.ref};
         if (onwards) uses.push_back(before.ref);
         if (own) uses.push_back(ds.ref);
-        with_stored_type(dy.desc, [&](auto zero) {
-          using T = decltype(zero);
-          plan.add_kernel(
-              node, "backward, channels",
-              [=](const Frame& frame) {
-                kernels<MergeKernels<T>>().multiply_channels_backward(
-                    blocks, frame.at<T>(x), frame.at<T>(s), frame.at<T>(gradient),
-                    onwards ? frame.at<T>(before) : nullptr, own ? frame.at<T>(ds) : nullptr);
-              },
-              uses, onwards ? before : ds);
-        });
+        plan.add_typed_kernel(
+            dy.desc, node, "backward, channels",
+            [=]<class T>(const Frame& frame) {
+              kernels<MergeKernels<T>>().multiply_channels_backward(
+                  blocks, frame.at<T>(x), frame.at<T>(s), frame.at<T>(gradient),
+                  onwards ? frame.at<T>(before) : nullptr, own ? frame.at<T>(ds) : nullptr);
+            },
+            uses, onwards ? before : ds);
         if (own) plan.add_gradient(factor->from, ds, node);
       } else {
         const bool both = own && factor->before_wanted;

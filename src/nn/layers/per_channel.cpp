@@ -21,28 +21,22 @@ void compile_per_channel(PlanBuilder& plan, const Node& node, const std::string&
   const Tensor y = plan.allocate(x.desc);
   plan.prefer(node, parameter, Desc({blocks.channels}, kFloat, Format::x));
   const Ref p = plan.parameter(node, parameter).ref;
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          forward(kernels<PerChannelKernels<T>>(), blocks, frame.at(p), frame.at<T>(x), frame.at<T>(y));
-        },
-        {x.ref, y.ref}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        forward(kernels<PerChannelKernels<T>>(), blocks, frame.at(p), frame.at<T>(x), frame.at<T>(y));
+      },
+      {x.ref, y.ref}, y);
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
     const Ref dp = plan.gradient_of(node, parameter).ref;
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(node, "backward",
-                      [=](const Frame& frame) {
-                        backward(kernels<PerChannelKernels<T>>(), blocks, frame.at(p), frame.at<T>(x),
-                                 frame.at<T>(dy), frame.at<T>(dx), frame.at(dp));
-                      },
-                      {x.ref, dy.ref, dx.ref}, dx, 0, {plan.slot(node, parameter)});
-    });
+    plan.add_typed_kernel(dy.desc, node, "backward",
+                          [=]<class T>(const Frame& frame) {
+                            backward(kernels<PerChannelKernels<T>>(), blocks, frame.at(p), frame.at<T>(x),
+                                     frame.at<T>(dy), frame.at<T>(dx), frame.at(dp));
+                          },
+                          {x.ref, dy.ref, dx.ref}, dx, 0, {plan.slot(node, parameter)});
     plan.add_gradient(from, dx, node);
   });
 }

@@ -160,35 +160,29 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
   const Ref winners = keep ? plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t)) : Ref{};
   std::vector<Ref> uses{x.ref, y.ref};
   if (keep) uses.push_back(winners);
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, relu ? "forward, relu" : "forward",
-        [=](const Frame& frame) {
-          share_planes(shape, [&](const MaxPoolShape& part, std::int64_t x_at, std::int64_t y_at) {
-            kernels<MaxPoolKernels<T>>().forward(part, frame.at<T>(x) + x_at, frame.at<T>(y) + y_at,
-                                                 keep ? frame.integers(winners) + y_at : nullptr, relu);
-          });
-        },
-        uses, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, relu ? "forward, relu" : "forward",
+      [=]<class T>(const Frame& frame) {
+        share_planes(shape, [&](const MaxPoolShape& part, std::int64_t x_at, std::int64_t y_at) {
+          kernels<MaxPoolKernels<T>>().forward(part, frame.at<T>(x) + x_at, frame.at<T>(y) + y_at,
+                                               keep ? frame.integers(winners) + y_at : nullptr, relu);
+        });
+      },
+      uses, y);
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);
   if (!keep) return;
   plan.on_gradient(output, node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.allocate(x.desc);
-    with_stored_type(x.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, relu ? "backward data, relu" : "backward data",
-          [=](const Frame& frame) {
-            share_planes(shape, [&](const MaxPoolShape& part, std::int64_t x_at, std::int64_t y_at) {
-              kernels<MaxPoolKernels<T>>().backward(part, frame.at<T>(dy) + y_at,
-                                                    frame.integers(winners) + y_at, frame.at<T>(dx) + x_at);
-            });
-          },
-          {dy.ref, winners, dx.ref}, dx);
-    });
+    plan.add_typed_kernel(
+        x.desc, node, relu ? "backward data, relu" : "backward data",
+        [=]<class T>(const Frame& frame) {
+          share_planes(shape, [&](const MaxPoolShape& part, std::int64_t x_at, std::int64_t y_at) {
+            kernels<MaxPoolKernels<T>>().backward(part, frame.at<T>(dy) + y_at,
+                                                  frame.integers(winners) + y_at, frame.at<T>(dx) + x_at);
+          });
+        },
+        {dy.ref, winners, dx.ref}, dx);
     plan.add_gradient(from, dx, node);
   });
 }
@@ -272,30 +266,24 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
   const Ref winners = keep ? plan.allocate_bytes(elements_of(y.desc) * sizeof(std::int32_t)) : Ref{};
   std::vector<Ref> uses{x.ref, y.ref};
   if (keep) uses.push_back(winners);
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          kernels<MaxPoolKernels<T>>().adaptive_forward(shape, frame.at<T>(x), frame.at<T>(y),
-                                                        keep ? frame.integers(winners) : nullptr);
-        },
-        uses, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        kernels<MaxPoolKernels<T>>().adaptive_forward(shape, frame.at<T>(x), frame.at<T>(y),
+                                                      keep ? frame.integers(winners) : nullptr);
+      },
+      uses, y);
   plan.set_value(node.index, y);
   if (!keep) return;
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.allocate(x.desc);
-    with_stored_type(x.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward data",
-          [=](const Frame& frame) {
-            kernels<MaxPoolKernels<T>>().adaptive_backward(shape, frame.at<T>(dy), frame.integers(winners),
-                                                           frame.at<T>(dx));
-          },
-          {dy.ref, winners, dx.ref}, dx);
-    });
+    plan.add_typed_kernel(
+        x.desc, node, "backward data",
+        [=]<class T>(const Frame& frame) {
+          kernels<MaxPoolKernels<T>>().adaptive_backward(shape, frame.at<T>(dy), frame.integers(winners),
+                                                         frame.at<T>(dx));
+        },
+        {dy.ref, winners, dx.ref}, dx);
     plan.add_gradient(from, dx, node);
   });
 }

@@ -26,15 +26,12 @@ AxisTaps transposed(const AxisTaps& taps, std::int64_t inputs) {
 /// Adds the step y = map of x, where `in` is the layout of x.
 void add_resampling(PlanBuilder& plan, const Node& node, const char* what, const ChannelBlocks& in,
                     const Map& map, const Tensor& x, const Tensor& y) {
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, what,
-        [=](const Frame& frame) {
-          kernels<ResampleKernels<T>>().resample(in, map->first, map->second, frame.at<T>(x), frame.at<T>(y));
-        },
-        {x.ref, y.ref}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, what,
+      [=]<class T>(const Frame& frame) {
+        kernels<ResampleKernels<T>>().resample(in, map->first, map->second, frame.at<T>(x), frame.at<T>(y));
+      },
+      {x.ref, y.ref}, y);
 }
 
 }  // namespace

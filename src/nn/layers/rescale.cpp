@@ -27,18 +27,14 @@ void compile_affine(PlanBuilder& plan, const Node& node, const std::vector<doubl
     scale[c] = static_cast<float>(a[std::min(c, a.size() - 1)]);
     shift[c] = static_cast<float>(b[std::min(c, b.size() - 1)]);
   }
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          kernels<PerChannelKernels<T>>().scale_shift(blocks, {scale.data(), shift.data()}, frame.at<T>(x),
-                                                      frame.at<T>(y));
-        },
-        {x.ref, y.ref}, y);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        kernels<PerChannelKernels<T>>().scale_shift(blocks, {scale.data(), shift.data()}, frame.at<T>(x),
+                                                    frame.at<T>(y));
+      },
+      {x.ref, y.ref}, y);
   plan.set_value(node.index, y);
-  if (!plan.training()) return;
   on_backward_in_place(plan, node, {}, [=]<class T>(const Frame&, const T* dy, T* dx) {
     kernels<PerChannelKernels<T>>().scale_shift(blocks, {scale.data()}, dy, dx);
   });

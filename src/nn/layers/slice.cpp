@@ -44,16 +44,13 @@ void Slice::compile(PlanBuilder& plan, const Node& node) const {
   channel_blocks(y.desc, part);
   const CopyBox box{place_of(whole, axis, rank, options_.begin), place_of(part, axis, rank, 0), part.channels,
                     part.height, part.width};
-  with_stored_type(y.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          kernels<CopyBoxKernels<T>>().copy_box(box, frame.at<T>(x), frame.at<T>(y), false);
-          clear_padding(part, frame.at<T>(y));
-        },
-        {x.ref, y.ref}, y);
-  });
+  plan.add_typed_kernel(
+      y.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        kernels<CopyBoxKernels<T>>().copy_box(box, frame.at<T>(x), frame.at<T>(y), false);
+        clear_padding(part, frame.at<T>(y));
+      },
+      {x.ref, y.ref}, y);
   plan.set_value(node.index, y);
 
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {

@@ -108,18 +108,15 @@ CompiledPlan PlanBuilder::compile() {
 Tensor relu_gradient(PlanBuilder& plan, const Node& node, const Tensor& y, const Tensor& dy) {
   const Tensor masked = plan.in_place_of(dy);
   const std::size_t count = elements_of(dy.desc);
-  with_stored_type(dy.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "backward relu",
-        [=](const Frame& frame) {
-          share_elements(count, [&](std::int64_t i, std::size_t n) {
-            kernels<ElementwiseKernels<T>>().relu_backward(frame.at<T>(y) + i, frame.at<T>(dy) + i,
-                                                           frame.at<T>(masked) + i, n);
-          });
-        },
-        {y.ref, dy.ref, masked.ref}, masked);
-  });
+  plan.add_typed_kernel(
+      dy.desc, node, "backward relu",
+      [=]<class T>(const Frame& frame) {
+        share_elements(count, [&](std::int64_t i, std::size_t n) {
+          kernels<ElementwiseKernels<T>>().relu_backward(frame.at<T>(y) + i, frame.at<T>(dy) + i,
+                                                         frame.at<T>(masked) + i, n);
+        });
+      },
+      {y.ref, dy.ref, masked.ref}, masked);
   return masked;
 }
 

@@ -19,6 +19,19 @@ class PlanSteps : public PlanMemory {
   void add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
                   std::vector<Ref> uses, Tensor output, double flops = 0,
                   std::vector<std::size_t> completes = {}, std::string implementation = "convoke");
+  /// Adds a kernel that is written once for both types: kernel.operator()<T>(frame), where T is the type of
+  /// `desc`, float or Bf16.
+  template <class Kernel>
+  void add_typed_kernel(const Desc& desc, const Node& node, std::string what, const Kernel& kernel,
+                        std::vector<Ref> uses, Tensor output, double flops = 0,
+                        std::vector<std::size_t> completes = {}) {
+    with_stored_type(desc, [&](auto zero) {
+      add_kernel(
+          node, std::move(what),
+          [kernel](const Frame& frame) { kernel.template operator()<decltype(zero)>(frame); },
+          std::move(uses), output, flops, std::move(completes));
+    });
+  }
   /// Offers to compute the `value` of a forward step again in backward: `kernel` writes the same bits there
   /// from the memory `uses`. The offer is used if that saves much memory (recomputation.hpp).
   void offer_recomputation(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
