@@ -22,12 +22,12 @@ std::int64_t parameter_bytes(const nn::Graph& graph) {
 
 // Measured on one core: mnist-ensemble at batch 64 is as fast in two plans of 32 samples as in one of 64 (0.6
 // %, within noise), and 2 % faster than in three. mnist-ddp (905k parameters, which a plan of 8 samples reads
-// for the sake of few) at batch 64 on Zen 4, against 8 MiB: with 24 MiB 1.02 in fp32 and 1.067 in bf16
-// (medians of six turns), with 48 MiB no more.
+// for the sake of few) at batch 512 on Zen 4, in huge pages, against 24 MiB: with 16 MiB 0.95, with 36 MiB
+// 1.02, with 48 MiB 1.025, with 72 and 96 MiB no more (two turns); in bf16 with 43 MiB 1.02 (three turns).
 std::int64_t bytes_together(const nn::Graph& graph) {
-  constexpr std::int64_t kLeast = std::int64_t{8} << 20, kMost = 3 * kLeast,
+  constexpr std::int64_t kLeast = std::int64_t{8} << 20, kMost = 6 * kLeast,
                          kUnlimited = std::int64_t{1} << 50;
-  return nn::synchronizes(graph) ? kUnlimited : std::clamp(6 * parameter_bytes(graph), kLeast, kMost);
+  return nn::synchronizes(graph) ? kUnlimited : std::clamp(12 * parameter_bytes(graph), kLeast, kMost);
 }
 
 std::int64_t activation_bytes_per_sample(const nn::Graph& graph, nn::Precision precision) {

@@ -23,8 +23,8 @@ struct Cut {
   std::int64_t bytes_per_sample = 1;  ///< bytes of activations, see activation_bytes_per_sample
 };
 
-/// Returns the limit, in bytes, of the activations of micro-batches that a worker runs together: 8 to 24 MiB,
-/// six times the parameters, since every run reads them and adds their gradients to a sum. There is no limit
+/// Returns the limit, in bytes, of the activations of micro-batches that a worker runs together: 8 to 48 MiB,
+/// twelve times the parameters, since every run reads them and adds their gradients to a sum. There is no limit
 /// if batch norms are synchronized, because all micro-batches are then active at the same time anyway.
 std::int64_t bytes_together(const nn::Graph& graph);
 
