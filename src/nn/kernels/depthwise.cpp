@@ -65,9 +65,8 @@ template <class T, class Vector>
       for (std::int64_t i = 0; i < s.kernel_height; ++i) {
         const std::int64_t from = h + s.pad_top - i * s.dilation_height;  // = output row * stride
         if (from < 0 || from % s.stride_height != 0 || from / s.stride_height >= s.out_height) continue;
-        add_row(s.kernel_width, row,
-                dy + (from / s.stride_height * s.out_width + w) * kValuesOf<Vector>, pixels,
-                s.stride_width, s.dilation_width, taps + i * s.kernel_width);
+        add_row(s.kernel_width, row, dy + (from / s.stride_height * s.out_width + w) * kValuesOf<Vector>,
+                pixels, s.stride_width, s.dilation_width, taps + i * s.kernel_width);
       }
     }
   }
