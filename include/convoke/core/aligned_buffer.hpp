@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <span>
@@ -22,6 +23,7 @@ class AlignedBuffer {
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t size) : size_(size) {
     if (size == 0) return;
+    if (size > PTRDIFF_MAX / sizeof(T)) throw std::bad_alloc();
     const std::size_t bytes = size * sizeof(T);
     const std::align_val_t alignment{bytes < os::kHugeFrom ? kAlignment : os::kHugePage};
     auto* const memory = static_cast<std::byte*>(::operator new(bytes, alignment));

@@ -41,7 +41,7 @@ constexpr Curve kCurve = kForm == Form::kSilu ? Curve::kSilu : Curve::kHardSwish
 
 /// As BatchNormShape::gates().
 template <Form kForm>
-constexpr bool kGates = kForm != Form::kPlain&& kForm != Form::kPooled;
+constexpr bool kGates = !(kForm == Form::kPlain || kForm == Form::kPooled);
 
 /// N channels of one micro-batch: the positions of their planes.
 struct Planes {
