@@ -82,10 +82,7 @@ void map_large_blocks() {
 void prefer_huge_pages(std::span<std::byte> memory) {
 #ifdef MADV_HUGEPAGE
   if (memory.size() < kHugeFrom || available_bytes() / 4 < memory.size()) return;
-  const auto first = reinterpret_cast<std::uintptr_t>(memory.data());  // madvise wants whole pages
-  const std::uintptr_t page = kHugePage, begin = (first + page - 1) / page * page;
-  const std::uintptr_t end = (first + memory.size()) / page * page;
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // NOLINT(performance-no-int-to-ptr)
+  ::madvise(memory.data(), memory.size(), MADV_HUGEPAGE);
 #endif
 }
 

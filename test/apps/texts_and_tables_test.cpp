@@ -40,29 +40,27 @@ std::string flowers(int count) {
   return csv;
 }
 
-std::string recipe(const std::string& name, const std::string& model, int epochs) {
+std::string recipe(const std::string& name, int epochs, const std::string& model) {
   return "name = \"" + name + "\"\nseed = 1\n[data]\npath = \"" + name + ".h5\"\n[model]\n" + model +
          "[train]\nepochs = " + std::to_string(epochs) +
          "\nbatch = 16\nmicro_batch = 8\noptimizer = { name = \"adam\", learning_rate = 0.02 }\n" +
          "[run]\nthreads = 1\n";
 }
 
-const std::string kTextRecipe = recipe("reviews", R"(input = [8]
+const std::string kTextRecipe = recipe("reviews", 15, R"(input = [8]
 layers = [
   { layer = "embedding", vocabulary = 60, units = 8 },
   { layer = "lstm", units = 8, inputs = ["embedding_1", "input"] },
   { layer = "dense", units = 2, activation = "softmax" },
 ]
-)",
-                                       15);
+)");
 
-const std::string kTableRecipe = recipe("flowers", R"(input = [4]
+const std::string kTableRecipe = recipe("flowers", 25, R"(input = [4]
 layers = [
   { layer = "dense", units = 16, activation = "relu" },
   { layer = "dense", units = 3, activation = "softmax" },
 ]
-)",
-                                        25);
+)");
 
 struct Files {
   TemporaryFolder folder;

@@ -26,7 +26,7 @@ struct BatchNormShape {
   Form form() const { return pooled() ? Form::kPooled : curve; }
   bool pooled() const { return pool_height * pool_width > 1; }
   /// True if the gradient of the following curve is computed once and stored: `gated` below.
-  bool gates() const { return form() == curve && curve != Form::kPlain; }
+  bool gates() const { return curve != Form::kPlain; }
   std::int64_t micro_batches() const { return in.samples / micro_batch; }
   std::int64_t out_height() const { return in.height / pool_height; }
   std::int64_t out_width() const { return in.width / pool_width; }

@@ -338,13 +338,12 @@ void spread_back(const BatchNormShape& s, const Planes& at, const T* x, const T*
       for (std::int64_t y = 0; y < used_height; ++y) {  // row by row, so that memory is read in its order
         const std::int64_t windows = y / s.pool_height * s.out_width() * step;
         const int first = static_cast<int>(y % s.pool_height * s.pool_width);
-        if (s.pool_width == 2) {  // a constant, so that the loop unrolls
+        const auto spread = [&](int width) __attribute__((always_inline)) {
           spread_back_row<N>(k, line, plane + y * row, gradient + windows, winners + windows, step,
-                             s.out_width(), 2, first, diff + y * row);
-        } else {
-          spread_back_row<N>(k, line, plane + y * row, gradient + windows, winners + windows, step,
-                             s.out_width(), static_cast<int>(s.pool_width), first, diff + y * row);
-        }
+                             s.out_width(), width, first, diff + y * row);
+        };
+        s.pool_width == 2 ? spread(2)
+                          : spread(static_cast<int>(s.pool_width));  // a constant unrolls the loop
       }
       for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns outside all windows
         for (std::int64_t w = h < used_height ? used_width : 0; w < s.in.width; ++w) {

@@ -255,7 +255,6 @@ void Maximum::compile(PlanBuilder& plan, const Node& node) const {
         uses, y);
   });
   plan.set_value(node.index, y);
-  if (!keep) return;
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!plan.needs_gradient(node.inputs[i])) continue;

@@ -171,7 +171,6 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
       uses, y);
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);
-  if (!keep) return;
   plan.on_gradient(output, node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.allocate(x.desc);
     plan.add_typed_kernel(
@@ -274,7 +273,6 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
       },
       uses, y);
   plan.set_value(node.index, y);
-  if (!keep) return;
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.allocate(x.desc);
     plan.add_typed_kernel(

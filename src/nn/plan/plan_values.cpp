@@ -119,16 +119,12 @@ void PlanValues::add_gradient(std::size_t node, const Tensor& tensor, const Node
   const Tensor b = reordered(tensor, desc, from);
   Tensor sum = a.exclusive ? a : b.exclusive ? b : allocate(desc);
   const std::size_t count = elements_of(desc);
-  with_stored_type(desc, [&](auto zero) {
-    using T = decltype(zero);
-    add_kernel(
-        from, "sum of gradients",
-        [=](const Frame& frame) {
-          kernels<ElementwiseKernels<T>>().add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(sum), count,
-                                               false);
-        },
-        {a.ref, b.ref, sum.ref}, sum);
-  });
+  add_typed_kernel(
+      desc, from, "sum of gradients",
+      [=]<class T>(const Frame& frame) {
+        kernels<ElementwiseKernels<T>>().add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(sum), count, false);
+      },
+      {a.ref, b.ref, sum.ref}, sum);
   sum.exclusive = true;
   total = sum;
 }
