@@ -27,7 +27,14 @@ std::string NewFile::structure() const { return fmt::format("/proc/self/fd/{}", 
 
 void NewFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   try {
-    target_.write_at(offset, bytes);
+    while (!bytes.empty()) {
+      const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), kPiece - unsent_));
+      target_.write_at(offset, piece);
+      offset += piece.size();
+      bytes = bytes.subspan(piece.size());
+      unsent_ = (unsent_ + piece.size()) % kPiece;
+      if (unsent_ == 0) target_.write_back();
+    }
   } catch (...) {
     discard();
     throw;
@@ -36,10 +43,9 @@ void NewFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
 
 // Copies bytes [begin, end) of the memory to the same place in the target.
 void NewFile::copy(std::uint64_t begin, std::uint64_t end) {
-  constexpr std::uint64_t kMost = 4U << 20;
   std::vector<std::byte> buffer;
   for (; begin < end; begin += buffer.size()) {
-    buffer.resize(std::min(end - begin, kMost));
+    buffer.resize(std::min<std::uint64_t>(end - begin, kPiece));
     memory_.read_at(begin, buffer);
     target_.write_at(begin, buffer);
   }

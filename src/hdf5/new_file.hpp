@@ -33,10 +33,13 @@ class NewFile {
   struct Range {
     std::uint64_t begin, end;
   };
+  static constexpr std::size_t kPiece = 4U << 20;
+
   void discard();
   void copy(std::uint64_t begin, std::uint64_t end);
 
   os::File target_, memory_;
+  std::size_t unsent_ = 0;  // bytes written since the last write_back()
   std::vector<Range> reserved_;
 };
 

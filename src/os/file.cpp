@@ -188,6 +188,11 @@ void File::allocate(std::uint64_t bytes) {
     fail("written", error);
 }
 
+void File::write_back() {
+  if (::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE) == 0) return;
+  if (errno == EIO || errno == ENOSPC || errno == EDQUOT) fail("written", errno);  // fsync does not repeat it
+}
+
 void File::sync() const {
   if (::fsync(descriptor_) != 0 && errno != EINVAL) fail("written", errno);
 }

@@ -60,6 +60,11 @@ class File {
 
   /// Writes all bytes at `offset`. Throws Error, for example when the disk is full.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Begins to move to the disk what was written since the last call, and waits for what was written before
+  /// it. A long file that calls this every few MiB needs only these of the page cache: pages on their way to
+  /// the disk cannot be dropped, and a job at its memory limit would be ended for them. Does nothing on file
+  /// systems that cannot do so.
+  void write_back();
   /// Truncates the file, or extends it by zeros that take no space on the disk.
   void resize(std::uint64_t bytes);
   /// Reserves space on the disk for so many bytes.
