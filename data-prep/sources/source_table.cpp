@@ -101,10 +101,8 @@ std::filesystem::path resolve_folder(const std::filesystem::path& path, const st
   const std::vector<std::filesystem::path> found = candidates_in(path, kind);
   if (found.empty()) return path;
   if (found.size() == 1) return found.front();
-  std::vector<std::string> names;
-  for (const std::filesystem::path& file : found) names.push_back(file.string());
   throw Error(fmt::format("{}: several of its CSV files may list its samples", path.string()),
-              "name one of them instead: " + listing(names));
+              "name one of them instead: " + listing(std::vector<std::string>(found.begin(), found.end())));
 }
 
 // The kind of a source, the path to open, and why.

@@ -10,6 +10,7 @@
 #include "convoke/archive/inflated.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/listing.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"
 #include "sources/labels.hpp"
@@ -49,8 +50,7 @@ const TfFeature* find(const Features& features, std::string_view name) {
 }
 
 std::string feature_names(const Features& features) {
-  std::vector<std::string> names;
-  for (const TfFeature& feature : features) names.emplace_back(feature.name);
+  std::vector<std::string> names = names_in(features);
   std::sort(names.begin(), names.end());
   return names.empty() ? "none" : listing(names);
 }

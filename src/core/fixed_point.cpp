@@ -1,5 +1,6 @@
 #include "convoke/core/fixed_point.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cmath>
@@ -38,14 +39,27 @@ inline std::int64_t to_fixed(float value) {
   return static_cast<std::int64_t>(std::rint(value * static_cast<float>(kScale)));
 }
 
-// sum[i] = or += convert(values[i]); returns false if a value is out of range, which counts as 0.
+constexpr std::size_t kBlock = 64;
+
+[[gnu::always_inline]] inline bool all_zero(const float* values) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) bits |= std::bit_cast<std::uint32_t>(values[i]);
+  return bits << 1 == 0;
+}
+
+// sum[i] = or += convert(values[i]); returns false if a value is out of range, which counts as 0. Blocks of
+// zeros are not added: a micro-batch has few of the tokens of an embedding.
 template <bool add, auto convert>
 [[gnu::always_inline]] inline bool take(const float* values, std::int64_t* sum, std::size_t n, float limit) {
   int bad = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const float value = in_range(values[i], limit) ? values[i] : 0.0F;
-    bad |= in_range(values[i], limit) ? 0 : 1;
-    sum[i] = (add ? sum[i] : 0) + convert(value);
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
+    const std::size_t end = std::min(n, begin + kBlock);
+    if (add && end == begin + kBlock && all_zero(values + begin)) continue;
+    for (std::size_t i = begin; i < end; ++i) {
+      const float value = in_range(values[i], limit) ? values[i] : 0.0F;
+      bad |= in_range(values[i], limit) ? 0 : 1;
+      sum[i] = (add ? sum[i] : 0) + convert(value);
+    }
   }
   return bad == 0;
 }

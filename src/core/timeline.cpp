@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 #include "convoke/os/clock.hpp"
 
 namespace convoke {
@@ -102,8 +102,8 @@ Span::Span(Activity activity, const char* label, std::int64_t number) : track_(T
   event_.activity = activity;
   if (nests()) outer_ = std::exchange(track_->phase_, this);
   if (track_->of_rank_ && is_phase(activity)) {
-    outer_phase_ = Pulse::enter(name_of(activity));
-    if (activity == Activity::kStep) Pulse::begin_step(number);
+    outer_phase_ = RankStatus::enter(name_of(activity));
+    if (activity == Activity::kStep) RankStatus::begin_step(number);
   }
   const bool exchanges = activity == Activity::kExchange;
   const bool within_exchange = outer_ != nullptr && outer_->event_.activity == Activity::kExchange;
@@ -119,7 +119,7 @@ double Span::close() {
   event_.end = clock_now();
   Track& track = *std::exchange(track_, nullptr);
   const double seconds = 1e-9 * static_cast<double>(event_.end - event_.begin);
-  if (track.of_rank_ && is_phase(event_.activity)) Pulse::enter(outer_phase_);
+  if (track.of_rank_ && is_phase(event_.activity)) RankStatus::enter(outer_phase_);
   track.nanoseconds_[Track::index(event_.activity)] += event_.end - event_.begin - inner_;
   if (nests()) {
     track.phase_ = outer_;

@@ -98,11 +98,7 @@ constexpr std::array kNormalizations{
 
 }  // namespace
 
-std::vector<std::string> normalization_names() {
-  std::vector<std::string> names;
-  for (const NormalizationEntry& entry : kNormalizations) names.emplace_back(entry.name);
-  return names;
-}
+std::vector<std::string> normalization_names() { return names_in(kNormalizations); }
 
 Normalization normalization_from(const std::string& name, const DatasetInfo& info, const std::string& where) {
   const NormalizationEntry& entry = find_in(kNormalizations, name, "normalization");

@@ -199,9 +199,9 @@ std::vector<Finding> check_binding(const Binding& binding, int threads) {
                                 ? fmt::format(", and the system refuses other cores: {}", available.refused)
                             : available.chosen ? ", because its options say so"
                                                : "";
-        finding.remedy = right_options(ranks.size(), there);
+        finding.fix = right_options(ranks.size(), there);
       } else {
-        finding.remedy =
+        finding.fix =
             "start fewer ranks, lower run.threads, or give each rank its own cores (mpirun --map-by "
             "slot:PE=N)";
       }
@@ -231,12 +231,12 @@ std::vector<Finding> check_quota(const run::Machine& machine, int threads) {
       finding.severity = Severity::kWarning;
       finding.evidence = fmt::format("{}: {} threads, but the control group grants {:.1f} CPUs", first.host,
                                      running, first.quota);
-      finding.remedy = "lower run.threads, start fewer ranks or raise the limit (docker run --cpus=N)";
+      finding.fix = "lower run.threads, start fewer ranks or raise the limit (docker run --cpus=N)";
     } else {
       finding.evidence =
           fmt::format("{}: the control group grants {:.1f} CPUs on {} cores", first.host, first.quota, cores);
       if (static_cast<double>(cores) > first.quota) {
-        finding.remedy = "to use all cores, raise the limit (docker run --cpus=N)";
+        finding.fix = "to use all cores, raise the limit (docker run --cpus=N)";
       }
     }
     found.push_back(std::move(finding));

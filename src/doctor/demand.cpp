@@ -106,7 +106,7 @@ std::vector<Finding> examine_memory(const Demand& demand, const mpi::Communicato
                                                             static_cast<double>(demand.window_bytes()))));
     if (most > least) {
       finding.severity = Severity::kWarning;
-      finding.remedy =
+      finding.fix =
           "use fewer ranks with more threads on each host, a smaller train.micro_batch, train.memory = \"low\", or data.memory";
     }
     return {finding};

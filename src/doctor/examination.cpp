@@ -174,7 +174,7 @@ std::string to_text(std::span<const Finding> findings) {
   std::string text;
   for (const Finding& finding : findings) {
     text += fmt::format("{:<8} {:<16} {}\n", to_string(finding.severity), finding.subject, finding.evidence);
-    if (!finding.remedy.empty()) text += fmt::format("{:>25} {}\n", "fix:", finding.remedy);
+    if (!finding.fix.empty()) text += fmt::format("{:>25} {}\n", "fix:", finding.fix);
   }
   return text;
 }
@@ -184,7 +184,7 @@ std::string short_text(std::span<const Finding> findings) {
   for (const Finding& finding : findings) {
     if (finding.severity < Severity::kWarning) continue;
     text += fmt::format("{}: {}\n", to_string(finding.severity), finding.evidence);
-    if (!finding.remedy.empty()) text += fmt::format("  hint: {}\n", finding.remedy);
+    if (!finding.fix.empty()) text += fmt::format("  hint: {}\n", finding.fix);
   }
   return text;
 }
@@ -193,7 +193,7 @@ void require_health(std::span<const Finding> findings, bool ignore) {
   const auto it = std::ranges::find_if(
       findings, [](const Finding& finding) { return finding.severity == Severity::kError; });
   if (ignore || it == findings.end()) return;
-  throw Error(it->evidence, fmt::format("{}; or start anyway with --ignore-doctor", it->remedy));
+  throw Error(it->evidence, fmt::format("{}; or start anyway with --ignore-doctor", it->fix));
 }
 
 }  // namespace convoke::doctor

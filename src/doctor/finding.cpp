@@ -31,7 +31,7 @@ Value::Array to_values(std::span<const Finding> findings) {
     list.emplace_back(Settings{{"severity", to_string(finding.severity)},
                                {"subject", finding.subject},
                                {"evidence", finding.evidence},
-                               {"remedy", finding.remedy}});
+                               {"fix", finding.fix}});
   }
   return list;
 }
@@ -42,7 +42,7 @@ std::vector<Finding> findings_from(const std::vector<Settings>& tables) {
     SettingsReader read(table, "finding");
     findings.push_back({find_in(kNames, read.require_string("severity"), "severity").severity,
                         read.require_string("subject"), read.require_string("evidence"),
-                        read.require_string("remedy")});
+                        read.require_string("fix")});
     read.finish();
   }
   return findings;

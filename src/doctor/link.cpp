@@ -115,11 +115,11 @@ std::vector<Finding> check_links(const std::vector<Link>& links, std::uint64_t g
     if (link.within() && link.latency_seconds > kSlowWithin) {
       finding.severity = Severity::kWarning;
       finding.evidence += "; a few microseconds are normal, unless ranks wait for the same core";
-      finding.remedy = "give each rank its own cores, or use mpirun --mca mpi_yield_when_idle 1";
+      finding.fix = "give each rank its own cores, or use mpirun --mca mpi_yield_when_idle 1";
     } else if (!link.within() && (link.latency_seconds > kSlowBetween || link.bytes_per_second < kThin)) {
       finding.severity = Severity::kWarning;
       finding.evidence += "; Gigabit Ethernet has 50 us and 110 MiB/s";
-      finding.remedy =
+      finding.fix =
           "select the fast network (export OMPI_MCA_btl_tcp_if_include=NETWORK/BITS), or communicate less "
           "with a larger train.batch or train.mode = \"ensemble\"";
     }

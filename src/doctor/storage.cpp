@@ -166,36 +166,36 @@ std::vector<Finding> check_storage(const std::vector<Storage>& places, std::uint
       finding.evidence =
           runs ? fmt::format("{}: {}: cannot be written: {}", place.host, place.path, place.failure)
                : fmt::format("{}: {}", place.host, place.failure);  // which names the file
-      finding.remedy = runs ? "choose another folder with --output"
-                            : "put the dataset into a folder that every host sees under the same name";
+      finding.fix = runs ? "choose another folder with --output"
+                         : "put the dataset into a folder that every host sees under the same name";
     } else if (!place.locking_refused.empty() && must_lock) {
       finding.severity = Severity::kWarning;
       finding.evidence += fmt::format(
           ": files cannot be locked ({}), but HDF5_USE_FILE_LOCKING requires locks", place.locking_refused);
-      finding.remedy = "unset HDF5_USE_FILE_LOCKING; Convoke needs no locks";
+      finding.fix = "unset HDF5_USE_FILE_LOCKING; Convoke needs no locks";
     } else if (runs && place.free < wanted) {
       finding.severity = Severity::kWarning;
       finding.evidence += checkpoint > 0 ? fmt::format(": a checkpoint takes {}, and several are kept",
                                                        format_bytes(checkpoint))
                                          : ": this is little for checkpoints";
-      finding.remedy = "free some space, or choose another folder with --output";
+      finding.fix = "free some space, or choose another folder with --output";
     } else if (runs && place.write_rate > 0 && place.write_rate < kSlow) {
       finding.severity = Severity::kWarning;
       finding.evidence +=
           checkpoint > 0 ? fmt::format(": a checkpoint of {} takes {}", format_bytes(checkpoint),
                                        format_duration(static_cast<double>(checkpoint) / place.write_rate))
                          : ": checkpoints take long";
-      finding.remedy = "choose a faster folder with --output, or a larger run.checkpoint_every";
+      finding.fix = "choose a faster folder with --output, or a larger run.checkpoint_every";
     } else if (!runs && place.read_rate > 0 && place.read_rate < kSlow) {
       finding.severity = Severity::kWarning;
       finding.evidence += ": loading takes long, and streaming may slow down training";
-      finding.remedy = "copy the dataset to a local disk (sbcast, or cp to $TMPDIR) and set data.path";
+      finding.fix = "copy the dataset to a local disk (sbcast, or cp to $TMPDIR) and set data.path";
     } else if (!place.locking_refused.empty()) {
       finding.severity = Severity::kNote;
       finding.evidence +=
           fmt::format(": files cannot be locked ({}); Convoke needs no locks, but h5py and h5dump do",
                       place.locking_refused);
-      finding.remedy = "for h5py and h5dump: export HDF5_USE_FILE_LOCKING=FALSE";
+      finding.fix = "for h5py and h5dump: export HDF5_USE_FILE_LOCKING=FALSE";
     }
     found.push_back(std::move(finding));
   }

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "convoke/core/multiversion.hpp"
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/os/polling.hpp"
 
@@ -106,7 +106,7 @@ void GradientSums::finish() {
   if (overlaps()) {
     const std::unique_lock lock = lock_mpi();
     {
-      const PeerWait wait("the gradients of its node");
+      const ScopedWait wait("the gradients of its node");
       os::poll_until([&] {
         pass_on();
         return share_.done();
@@ -117,7 +117,7 @@ void GradientSums::finish() {
     memory_.barrier();
   } else {
     {
-      const PeerWait wait("the gradients of its node");
+      const ScopedWait wait("the gradients of its node");
       memory_.barrier();  // then all workers of the node are done
     }
     team_.run(add_);

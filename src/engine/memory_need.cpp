@@ -71,7 +71,7 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
   const std::size_t gradients = layout->gradient_size() + kStepMetrics;
   const Cut cut{.micro_batch = options.micro_batch,
                 .one_by_one = exact,
-                .plan_bytes = bytes_together(graph),
+                .plan_bytes = segment_bytes(graph),
                 .bytes_per_sample = activation_bytes_per_sample(graph, options.precision)};
 
   // Workers that take micro-batches from others need a plan of a single micro-batch. With exact they have it

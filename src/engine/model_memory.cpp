@@ -4,7 +4,7 @@
 #include <memory>
 #include <numeric>
 
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 #include "convoke/mpi/together.hpp"
 
 namespace convoke::engine {
@@ -84,7 +84,7 @@ void ModelMemory::barrier() {
     barrier_->arrived.store(0, std::memory_order_relaxed);
     rounds.advance();
   } else {
-    const PeerWait wait("the other ranks of its node");
+    const ScopedWait wait("the other ranks of its node");
     rounds.await([&] { return rounds.count() != round; });
   }
 }

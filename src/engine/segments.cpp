@@ -24,7 +24,7 @@ std::int64_t parameter_bytes(const nn::Graph& graph) {
 // %, within noise), and 2 % faster than in three. mnist-ddp (905k parameters, which a plan of 8 samples reads
 // for the sake of few) at batch 512 on Zen 4, in huge pages, against 24 MiB: with 16 MiB 0.95, with 36 MiB
 // 1.02, with 48 MiB 1.025, with 72 and 96 MiB no more (two turns); in bf16 with 43 MiB 1.02 (three turns).
-std::int64_t bytes_together(const nn::Graph& graph) {
+std::int64_t segment_bytes(const nn::Graph& graph) {
   constexpr std::int64_t kLeast = std::int64_t{8} << 20, kMost = 6 * kLeast,
                          kUnlimited = std::int64_t{1} << 50;
   return nn::synchronizes(graph) ? kUnlimited : std::clamp(12 * parameter_bytes(graph), kLeast, kMost);

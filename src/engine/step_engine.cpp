@@ -103,7 +103,7 @@ class StepEngine::Impl {
       workers_[static_cast<std::size_t>(i)] =
           std::make_unique<Worker>(graph, parts_.layout, memory_.parameters().data(), working_.data(), loader,
                                    memory_.sums(memory_.first_worker() + i),
-                                   Worker::Options{exact(), plan_options(options_), bytes_together(graph),
+                                   Worker::Options{exact(), plan_options(options_), segment_bytes(graph),
                                                    moments(), i, sums_.overlaps()});
     });
     prepare_ = [this](int i) { working_.refresh(i, team_.size()); };

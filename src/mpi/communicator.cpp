@@ -8,7 +8,7 @@
 #include <exception>
 #include <utility>
 
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 #include "convoke/os/polling.hpp"
 #include "mpi/check.hpp"
 #include "mpi/state.hpp"
@@ -57,7 +57,7 @@ void meet(MPI_Comm comm) {
 template <class T>
 void reduce(std::span<T> values, MPI_Op op, MPI_Comm comm) {
   if (values.empty()) return;
-  const PeerWait wait("a sum over the ranks");
+  const ScopedWait wait("a sum over the ranks");
   meet(comm);
   for_pieces(values, [&](T* piece, int count) {
     check(MPI_Allreduce(MPI_IN_PLACE, piece, count, type_of(piece), op, comm), "MPI_Allreduce");
@@ -85,7 +85,7 @@ std::vector<MPI_Comm>& abandoned() {
 }
 
 void free_group(MPI_Comm& comm) {
-  const PeerWait wait("the end of a group");
+  const ScopedWait wait("the end of a group");
   MPI_Comm_free(&comm);
 }
 
@@ -122,7 +122,7 @@ int Communicator::fortran_handle() const { return MPI_Comm_c2f(state_->comm); }
 
 Communicator Communicator::split(int color, int key) const {
   assert(color >= 0);
-  const PeerWait wait("a division into groups");
+  const ScopedWait wait("a division into groups");
   meet(state_->comm);
   MPI_Comm group = MPI_COMM_NULL;
   check(MPI_Comm_split(state_->comm, color, key, &group), "MPI_Comm_split");
@@ -130,7 +130,7 @@ Communicator Communicator::split(int color, int key) const {
 }
 
 Communicator Communicator::split_node() const {
-  const PeerWait wait("a division into nodes");
+  const ScopedWait wait("a division into nodes");
   meet(state_->comm);
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &node),
@@ -139,7 +139,7 @@ Communicator Communicator::split_node() const {
 }
 
 void Communicator::barrier() const {
-  const PeerWait wait("a barrier");
+  const ScopedWait wait("a barrier");
   meet(state_->comm);
 }
 
@@ -220,7 +220,7 @@ Request Communicator::start_all_gather(std::span<std::byte> blocks) const {
 
 void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
-    const PeerWait wait("a broadcast");
+    const ScopedWait wait("a broadcast");
     poll([&](MPI_Request* request) {
       check(MPI_Ibcast(piece, count, MPI_BYTE, root, state_->comm, request), "MPI_Ibcast");
     });
@@ -240,7 +240,7 @@ std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::by
   const std::uint64_t size = bytes.size();
   std::vector<std::uint64_t> sizes(here ? static_cast<std::size_t>(this->size()) : 0);
   {
-    const PeerWait wait("a gathering");
+    const ScopedWait wait("a gathering");
     poll([&](MPI_Request* request) {
       check(MPI_Igather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm, request),
             "MPI_Igather");
@@ -273,7 +273,7 @@ std::vector<std::string> Communicator::gather(const std::string& text, int root)
 
 void Communicator::send(std::span<const std::byte> bytes, int to, Tag tag) const {
   for_pieces(bytes, [&](const std::byte* piece, int count) {
-    const PeerWait wait("the receiver of a message");
+    const ScopedWait wait("the receiver of a message");
     poll([&](MPI_Request* request) {
       check(MPI_Isend(piece, count, MPI_BYTE, to, static_cast<int>(tag), state_->comm, request), "MPI_Isend");
     });
@@ -282,7 +282,7 @@ void Communicator::send(std::span<const std::byte> bytes, int to, Tag tag) const
 
 void Communicator::receive(std::span<std::byte> bytes, int from, Tag tag) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
-    const PeerWait wait("a message");
+    const ScopedWait wait("a message");
     poll([&](MPI_Request* request) {
       check(MPI_Irecv(piece, count, MPI_BYTE, from, static_cast<int>(tag), state_->comm, request),
             "MPI_Irecv");
@@ -339,7 +339,7 @@ bool Request::test() {
 }
 
 void Request::wait() {
-  const PeerWait peers("an exchange");
+  const ScopedWait peers("an exchange");
   os::poll_until([this] { return test(); });  // MPI_Wait keeps its core busy
   pieces_.clear();
 }

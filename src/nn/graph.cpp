@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::nn {
@@ -168,8 +169,7 @@ bool Graph::shares(const Node& node) const {
 
 std::size_t Graph::find(const std::string& name) const {
   if (const auto it = by_name_.find(name); it != by_name_.end()) return it->second;
-  std::vector<std::string> names;
-  for (const Node& node : nodes_) names.push_back(node.name);
+  const std::vector<std::string> names = names_in(nodes_);
   throw Error(fmt::format("no node is called \"{}\"{}", name, did_you_mean(name, names)), last_names(names));
 }
 

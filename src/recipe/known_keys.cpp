@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "sections.hpp"
 
@@ -35,20 +36,12 @@ std::vector<KnownKey> all_keys() {
   return known;
 }
 
-std::vector<std::string> names_of(const std::vector<KeyDescription>& keys) {
-  std::vector<std::string> names;
-  for (const KeyDescription& key : keys) names.push_back(key.name);
-  return names;
-}
-
 // Returns ` (did you mean "train.optimizer.learning_rate"?)`: the nearest key in this table, otherwise the
 // key of this name in another table, otherwise the nearest one there.
 std::string suggestion(const std::string& name, const std::vector<std::string>& here) {
   if (std::string nearest = did_you_mean(name, here); !nearest.empty()) return nearest;
   const std::vector<KnownKey> known = all_keys();
-  std::vector<std::string> names;
-  for (const KnownKey& key : known) names.push_back(key.name);
-  const std::string nearest = nearest_name(name, names);
+  const std::string nearest = nearest_name(name, names_in(known));
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const KnownKey& key) { return key.name == nearest; });
   if (found == known.end()) return "";
@@ -73,14 +66,14 @@ void require_known_keys(const Settings& document) {
     if (!section.name.empty()) {
       top.emplace_back(section.name);
     } else {
-      top = names_of(section.keys());
+      top = names_in(section.keys());
     }
   }
   require_known(document, "recipe", top);
   for (const Section& section : sections()) {
     const Value* const value = document.find(section.name);
     if (value == nullptr || value->table() == nullptr) continue;
-    require_known(*value->table(), fmt::format("[{}]", section.name), names_of(section.keys()));
+    require_known(*value->table(), fmt::format("[{}]", section.name), names_in(section.keys()));
   }
 }
 

@@ -39,10 +39,8 @@ fs::path resolve_dataset(const Recipe& recipe) {
     return fs::exists(place, unreadable);
   });
   if (found != places.end()) return *found;
-  std::vector<std::string> texts;
-  for (const fs::path& place : places) texts.push_back(place.string());
   throw Error(fmt::format("the dataset \"{}\" of recipe \"{}\" was not found at: {}", recipe.data.path,
-                          recipe.name, join(texts)),
+                          recipe.name, join(std::vector<std::string>(places.begin(), places.end()))),
               fmt::format("make it with `convoke prepare SOURCE --output {}`, or choose another with "
                           "`--set data.path=FILE`",
                           shell_word(recipe.data.path)));

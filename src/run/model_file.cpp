@@ -22,11 +22,7 @@ namespace {
 constexpr std::int64_t kModelVersion = 1;
 
 std::vector<double> to_double(std::span<const float> values) { return {values.begin(), values.end()}; }
-std::vector<float> to_float(const std::vector<double>& values) {
-  std::vector<float> floats;
-  for (const double value : values) floats.push_back(static_cast<float>(value));
-  return floats;
-}
+std::vector<float> to_float(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 // { "input": [1, 28, 28], "layers": [{ "layer": "conv2d", ... }, ...] }
 std::string graph_to_json(const nn::Graph& graph) {

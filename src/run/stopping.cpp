@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 #include "convoke/os/stop_signals.hpp"
 
 namespace convoke::run {
@@ -103,7 +103,7 @@ StopReason StopCalls::heard() {
 }
 
 void StopCalls::wait_for_all() {
-  const PeerWait wait("the other groups");
+  const ScopedWait wait("the other groups");
   mpi::Request all = world_.start_barrier();
   while (!all.test()) {
     attend();

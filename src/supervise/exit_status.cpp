@@ -16,27 +16,28 @@ namespace {
 
 struct Known {
   int code;
-  Remedy remedy;
+  RecoveryAction action;
   const char* reason;
 };
 
 constexpr int kSignalled = 128;
 constexpr int kHostLost = 205;  // of Open MPI's mpirun, and of src/mpi/link_watch.cpp
 constexpr std::array kKnown{
-    Known{0, Remedy::kNone, "done"},
-    Known{1, Remedy::kCorrect, "an error, see its message"},
-    Known{2, Remedy::kCorrect, "a mistake on the command line"},
-    Known{run::kExitRequeue, Remedy::kResume, "stopped by a signal, with a checkpoint"},
-    Known{kExitStalled, Remedy::kRestart, "ranks waited too long for others"},
-    Known{engine::kExitCorrupted, Remedy::kCorrect, "a host computes wrong bits"},
-    Known{126, Remedy::kCorrect, "the command is not a program"},
-    Known{127, Remedy::kCorrect, "the command does not exist"},
-    Known{kSignalled + SIGINT, Remedy::kResume, "ended by Ctrl-C"},
-    Known{kSignalled + SIGUSR1, Remedy::kResume, "stopped by SIGUSR1 before training began"},
-    Known{kSignalled + SIGHUP, Remedy::kResume,
+    Known{0, RecoveryAction::kNone, "done"},
+    Known{1, RecoveryAction::kCorrect, "an error, see its message"},
+    Known{2, RecoveryAction::kCorrect, "a mistake on the command line"},
+    Known{run::kExitRequeue, RecoveryAction::kResume, "stopped by a signal, with a checkpoint"},
+    Known{kExitStalled, RecoveryAction::kRestart, "ranks waited too long for others"},
+    Known{engine::kExitCorrupted, RecoveryAction::kCorrect, "a host computes wrong bits"},
+    Known{126, RecoveryAction::kCorrect, "the command is not a program"},
+    Known{127, RecoveryAction::kCorrect, "the command does not exist"},
+    Known{kSignalled + SIGINT, RecoveryAction::kResume, "ended by Ctrl-C"},
+    Known{kSignalled + SIGUSR1, RecoveryAction::kResume, "stopped by SIGUSR1 before training began"},
+    Known{kSignalled + SIGHUP, RecoveryAction::kResume,
           "stopped by SIGHUP (a closed terminal) before training began"},
-    Known{kSignalled + SIGKILL, Remedy::kRestart, "a rank was killed (SIGKILL; is the memory too small?)"},
-    Known{kHostLost, Remedy::kRestart, "a host does not answer"},
+    Known{kSignalled + SIGKILL, RecoveryAction::kRestart,
+          "a rank was killed (SIGKILL; is the memory too small?)"},
+    Known{kHostLost, RecoveryAction::kRestart, "a host does not answer"},
 };
 
 }  // namespace
@@ -44,10 +45,10 @@ constexpr std::array kKnown{
 ExitStatus classify_exit(int code) {
   const auto known =
       std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& entry) { return entry.code == code; });
-  if (known != kKnown.end()) return {known->remedy, known->reason};
+  if (known != kKnown.end()) return {known->action, known->reason};
   const char* const signal = code > kSignalled ? sigabbrev_np(code - kSignalled) : nullptr;
-  return {Remedy::kRestart, signal != nullptr ? fmt::format("a rank was killed (SIG{})", signal)
-                                              : fmt::format("ended with code {}", code)};
+  return {RecoveryAction::kRestart, signal != nullptr ? fmt::format("a rank was killed (SIG{})", signal)
+                                                      : fmt::format("ended with code {}", code)};
 }
 
 ExitStatus classify_exit(int code, const std::filesystem::path& run) {

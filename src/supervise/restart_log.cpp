@@ -35,7 +35,7 @@ std::vector<Attempt> restarts_of(const std::filesystem::path& run, const std::st
     attempt.steps = std::stoll(found[3]);
     attempt.reason = found[4];
     attempt.curable = true;
-    attempt.asked = classify_exit(attempt.code).remedy == Remedy::kResume;
+    attempt.asked = classify_exit(attempt.code).action == RecoveryAction::kResume;
   }
   return attempts;
 }

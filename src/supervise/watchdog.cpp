@@ -139,14 +139,14 @@ void Watchdog::work() {
 }
 
 bool Watchdog::beat(double elapsed) {
-  const Pulse::Reading pulse = Pulse::read();
-  const bool waits = pulse.waits_for != nullptr;
-  mine_.waiting_seconds = waits && pulse.waits == last_wait_ ? mine_.waiting_seconds + elapsed : 0;
-  last_wait_ = pulse.waits;
+  const RankStatus::Reading status = RankStatus::read();
+  const bool waits = status.waits_for != nullptr;
+  mine_.waiting_seconds = waits && status.waits == last_wait_ ? mine_.waiting_seconds + elapsed : 0;
+  last_wait_ = status.waits;
   ++mine_.beat;
-  mine_.step = pulse.step + 1;
-  mine_.phase = pulse.phase == nullptr ? "" : pulse.phase;
-  mine_.waits_for = waits ? pulse.waits_for : "";
+  mine_.step = status.step + 1;
+  mine_.phase = status.phase == nullptr ? "" : status.phase;
+  mine_.waits_for = waits ? status.waits_for : "";
   return write_heartbeat(folder_, mine_);
 }
 

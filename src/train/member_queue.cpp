@@ -4,7 +4,7 @@
 #include <span>
 #include <thread>
 
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 
 namespace convoke::train {
 
@@ -29,7 +29,7 @@ std::int64_t MemberQueue::take() {
 std::int64_t MemberQueue::ask() {
   std::int64_t member = groups_.mine;
   world_.send(std::as_bytes(std::span(&member, 1)), 0, mpi::Tag::kAskMember);
-  const PeerWait wait("the next member");
+  const ScopedWait wait("the next member");
   while (!world_.sender_of(mpi::Tag::kMember)) std::this_thread::sleep_for(200us);
   world_.receive(std::as_writable_bytes(std::span(&member, 1)), 0, mpi::Tag::kMember);
   return member;

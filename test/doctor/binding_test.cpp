@@ -72,7 +72,7 @@ TEST_CASE("crowded cores are an error if others are idle, otherwise a warning") 
       pinned[0].evidence ==
       "alpha: ranks 0-1 run 2 threads on core 0, although the launcher has 4 cores here, because its options "
       "say so");
-  CHECK(pinned[0].remedy == "mpirun --map-by slot:PE=2, or --bind-to none");
+  CHECK(pinned[0].fix == "mpirun --map-by slot:PE=2, or --bind-to none");
 
   AvailableCores refused{.cores = {0, 1}, .refused = "Operation not permitted"};
   const auto kept = doctor::check_binding(binding({on(0, {0})}, {refused}), 2);

@@ -16,7 +16,7 @@ TEST_CASE("workers without a micro-batch are found") {
   CHECK(idle[0].severity == Severity::kWarning);
   CHECK(idle[0].evidence ==
         "a step of 32 samples has 4 micro-batches of 8, so of the 6 worker threads 2 stay idle");
-  CHECK(idle[0].remedy == "use train.batch=48 with train.reference_batch=32, or fewer ranks or threads");
+  CHECK(idle[0].fix == "use train.batch=48 with train.reference_batch=32, or fewer ranks or threads");
   job.engine.reduction = convoke::engine::Reduction::kFast;
   const auto idle_of = [&](int ranks, int threads) {
     job.engine.threads = threads;
@@ -35,7 +35,7 @@ TEST_CASE("workers without a micro-batch are found") {
   CHECK(uneven[0].evidence ==
         "a step of 32 samples has 4 micro-batches of 8, which keep 2 of 3 worker threads busy: some have one "
         "more than others");
-  CHECK(uneven[0].remedy == "to keep all busy, use train.batch=48 with train.reference_batch=32");
+  CHECK(uneven[0].fix == "to keep all busy, use train.batch=48 with train.reference_batch=32");
   job.engine.threads = 2;
   CHECK(doctor::check_micro_batches(job, 2)[0].severity == Severity::kOk);
   job.is_ensemble = true, job.ensemble.members = 2, job.engine.threads = 4;  // every rank has a separate step
@@ -72,7 +72,7 @@ TEST_CASE("the storage of samples is compared with their access") {
   const auto packed = doctor::check_dataset(layout, "d.h5", false, true);
   REQUIRE(packed.size() == 1);
   CHECK(packed[0].severity == Severity::kNote);
-  CHECK(packed[0].remedy == "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5");
+  CHECK(packed[0].fix == "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5");
   CHECK(doctor::check_dataset(layout, "d.h5", true, false)[1].severity == Severity::kWarning);
 
   layout = {.samples = 1000, .bytes = 784'000, .sample_bytes = 784, .encoded_bytes = 98'000};

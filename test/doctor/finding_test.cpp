@@ -22,7 +22,7 @@ TEST_CASE("findings are sent unchanged, and the most severe one decides") {
     CHECK(again[i].severity == findings[i].severity);
     CHECK(again[i].subject == findings[i].subject);
     CHECK(again[i].evidence == findings[i].evidence);
-    CHECK(again[i].remedy == findings[i].remedy);
+    CHECK(again[i].fix == findings[i].fix);
   }
   CHECK(doctor::worst(findings) == Severity::kWarning);
   CHECK(doctor::exit_code(doctor::worst({})) == 0);

@@ -13,7 +13,7 @@ TEST_CASE("processes that are each alone in their MPI world are an error") {
   REQUIRE(alone.size() == 1);
   CHECK(alone[0].severity == doctor::Severity::kError);
   CHECK_THAT(alone[0].evidence, Contains("has started 4 processes (PMI_SIZE=4)"));
-  CHECK_THAT(alone[0].remedy, Contains("srun --mpi=pmix"));
+  CHECK_THAT(alone[0].fix, Contains("srun --mpi=pmix"));
   const auto two = doctor::check_launcher(machine_of({{"alpha", 0, {0}, 0}, {"beta", 1, {0}, 0}}, 0));
   REQUIRE(two.size() == 1);
   CHECK(two[0].severity == doctor::Severity::kOk);

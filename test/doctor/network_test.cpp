@@ -48,7 +48,7 @@ TEST_CASE("hosts without an interface for MPI, or with the same address, are fou
   CHECK(none[0].severity == Severity::kNote);
   CHECK(none[0].evidence.find(
             "beta: the settings leave no interface for MPI over TCP (btl_tcp_if_include = \"ib0\"") == 0);
-  CHECK_THAT(none[0].remedy, Contains("OMPI_MCA_btl_tcp_if_include=10.0.0.0/24"));
+  CHECK_THAT(none[0].fix, Contains("OMPI_MCA_btl_tcp_if_include=10.0.0.0/24"));
 
   HostNetwork alpha = host("alpha", "10.0.0.1"), beta = host("beta", "10.0.0.2");
   alpha.interfaces.push_back(kBridge);
@@ -57,7 +57,7 @@ TEST_CASE("hosts without an interface for MPI, or with the same address, are fou
   REQUIRE(bridges.size() == 1);
   CHECK(bridges[0].severity == Severity::kWarning);
   CHECK(bridges[0].evidence.find("docker0 172.17.0.1 is the same on 2 hosts (alpha, beta)") == 0);
-  CHECK(bridges[0].remedy.find("export OMPI_MCA_btl_tcp_if_include=10.0.0.0/24") == 0);
+  CHECK(bridges[0].fix.find("export OMPI_MCA_btl_tcp_if_include=10.0.0.0/24") == 0);
 }
 
 TEST_CASE("waiting ranks that keep their core busy are found if ranks share cores") {

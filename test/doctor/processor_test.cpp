@@ -40,7 +40,7 @@ TEST_CASE("slow hosts and governors that keep the clock low are found") {
   CHECK(low[0].severity == Severity::kWarning);
   CHECK(low[0].evidence ==
         "alpha: the frequency governor of the processor is powersave, which keeps the clock low");
-  CHECK(low[0].remedy.find("cpupower frequency-set -g performance") == 0);
+  CHECK(low[0].fix.find("cpupower frequency-set -g performance") == 0);
   CHECK(low[1].severity == Severity::kNote);
   CHECK(low[1].evidence == "alpha: a busy core runs at 1.20 GHz; the maximum is 3.60 GHz");
   host = on("alpha"), host.governor = "powersave", host.driver = "intel_pstate";

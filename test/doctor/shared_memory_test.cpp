@@ -25,7 +25,7 @@ TEST_CASE("a /dev/shm that is too small is found, with commands that enlarge it"
   REQUIRE(tiny.size() == 1);
   CHECK(tiny[0].severity == Severity::kWarning);
   CHECK(tiny[0].evidence.find("alpha: /dev/shm has only 1.0 MiB for 2 ranks") == 0);
-  CHECK(tiny[0].remedy == "mount -o remount,size=11m /dev/shm (as root), docker run --shm-size=11m");
+  CHECK(tiny[0].fix == "mount -o remount,size=11m /dev/shm (as root), docker run --shm-size=11m");
   CHECK(doctor::check_shared_memory({space(1 * kMiB, 1)})[0].severity == Severity::kOk);  // one rank
 }
 
@@ -48,5 +48,5 @@ TEST_CASE("ranks that cannot read each other's memory give a warning only if MPI
   blocked.copies = "cma";
   const auto warned = doctor::check_shared_memory({blocked});
   CHECK(warned[0].severity == Severity::kWarning);
-  CHECK(warned[0].remedy.find("unset OMPI_MCA_btl_vader_single_copy_mechanism") == 0);
+  CHECK(warned[0].fix.find("unset OMPI_MCA_btl_vader_single_copy_mechanism") == 0);
 }

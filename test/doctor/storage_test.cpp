@@ -47,7 +47,7 @@ TEST_CASE("an unwritable folder or unreadable file is an error") {
   const doctor::Finding unwritable = check(file);
   CHECK(unwritable.severity == Severity::kError);
   CHECK_THAT(unwritable.evidence, Contains("/proc/self: cannot be written: "));
-  CHECK(unwritable.remedy == "choose another folder with --output");
+  CHECK(unwritable.fix == "choose another folder with --output");
   const doctor::Finding unreadable = check(doctor::probe_dataset("/no/such/data.h5", false));
   CHECK(unreadable.severity == Severity::kError);
   CHECK_THAT(unreadable.evidence, Contains("/no/such/data.h5: cannot be opened: No such file"));
@@ -76,7 +76,7 @@ TEST_CASE("files that cannot be locked give a warning only if HDF5 is set to loc
   CHECK_THAT(noted.evidence, Contains("files cannot be locked (Function not implemented)"));
   const doctor::Finding warned = check(storage, 0, true);
   CHECK(warned.severity == Severity::kWarning);
-  CHECK(warned.remedy.find("unset HDF5_USE_FILE_LOCKING") == 0);
+  CHECK(warned.fix.find("unset HDF5_USE_FILE_LOCKING") == 0);
   {
     const Variable locked("HDF5_USE_FILE_LOCKING", "TRUE");
     CHECK(doctor::hdf5_must_lock());

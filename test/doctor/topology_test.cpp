@@ -62,7 +62,7 @@ TEST_CASE("ranks that span several NUMA nodes are found") {
   REQUIRE(across.size() == 1);
   CHECK(across[0].severity == Severity::kWarning);
   CHECK(across[0].evidence.find("alpha: the cores of ranks 0-1 belong to several of the 2 NUMA nodes") == 0);
-  CHECK(across[0].remedy == "give each NUMA node its own ranks: mpirun --map-by ppr:1:numa:PE=2");
+  CHECK(across[0].fix == "give each NUMA node its own ranks: mpirun --map-by ppr:1:numa:PE=2");
   const auto one = doctor::check_numa(machine({{0, 1, 2, 3}}), topology);
   REQUIRE(one.size() == 1);
   CHECK(one[0].severity == Severity::kNote);
@@ -89,7 +89,7 @@ TEST_CASE("slow cores of a processor with two kinds are found if they are used")
   REQUIRE(all.size() == 1);
   CHECK(all[0].severity == Severity::kNote);
   CHECK(all[0].evidence == "alpha: 4 of the 6 cores are slower than the others, which wait for them");
-  CHECK(all[0].remedy == "compare with the fast cores alone: taskset -c \"0-3\"");
+  CHECK(all[0].fix == "compare with the fast cores alone: taskset -c \"0-3\"");
   CHECK(doctor::check_speeds(machine({{0, 2}}), topology).empty());
   CHECK(doctor::check_speeds(machine({{0, 1}}), {.hosts = {{0, Host().cpus()}}, .cpus = {{0}}}).empty());
   // Their fast cores have two hardware threads.

@@ -166,7 +166,7 @@ TEST_CASE("tokens are compared with a number: the mask of Keras") {
   check_graph(graph, kMicroBatchOf2);
 }
 
-TEST_CASE("an elementwise layer that makes no sense is refused with a remedy") {
+TEST_CASE("an elementwise layer that makes no sense is refused with a fix") {
   const auto refused = [](std::vector<Settings> layers) { return refusal({4}, std::move(layers)); };
   CHECK_THAT(refused({{{"layer", "elementwise"}}}), Contains("\"function\" is missing"));
   CHECK_THAT(refused({{{"layer", "elementwise"}, {"function", "exp2"}}}),

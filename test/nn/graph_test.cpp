@@ -46,7 +46,7 @@ TEST_CASE("shapes of convolutions and poolings") {
   CHECK(shape_of(dense(flatten(x), {.units = 7})) == Shape{7});
 }
 
-TEST_CASE("the error of a layer that does not fit names the layer, the shapes and a remedy") {
+TEST_CASE("the error of a layer that does not fit names the layer, the shapes and a fix") {
   const Shape image{3, 8, 8}, vector{10};
   CHECK(refusal(image, [](Symbol x) { dense(x, {.units = 2}); }) ==
         "dense_1 (dense): needs a vector (N, F), but its input is (N, 3, 8, 8) | "

@@ -289,7 +289,7 @@ TEST_CASE("the activation \"linear\" adds no node") {
   CHECK(build_graph({4}, {{{"layer", "dense"}, {"units", 2}, {"activation", "linear"}}}).nodes().size() == 2);
 }
 
-TEST_CASE("errors in layers name the place, the mistake and the remedy") {
+TEST_CASE("errors in layers name the place, the mistake and the fix") {
   CHECK(refusal({4}, {{{"layer", "dens"}, {"units", 2}}}) ==
         "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: " +
             join(names_in(layer_guide())));

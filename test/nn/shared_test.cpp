@@ -170,7 +170,7 @@ TEST_CASE("shared layers, penalties and frozen layers are written and read back"
                                             {"l1", 0.25}}));
 }
 
-TEST_CASE("errors in sharing and in the keys of every layer name the place and the remedy") {
+TEST_CASE("errors in sharing and in the keys of every layer name the place and the fix") {
   const Settings a = layer("dense", {{"units", 5}, {"name", "a"}});
   CHECK(refusal({4}, {a, layer("shared", {{"of", "a"}})}) ==
         "recipe.toml:7: dense_2 (dense): its input (N, 5) needs a weight of shape (5, 5), but that of a has "

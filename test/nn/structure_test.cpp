@@ -378,7 +378,7 @@ TEST_CASE("maximum passes on a NaN in any input; of equal inputs the first gets 
   CHECK(winners[3] == 1);
 }
 
-TEST_CASE("inputs that do not fit are refused with both shapes and a remedy") {
+TEST_CASE("inputs that do not fit are refused with both shapes and a fix") {
   const Settings conv{{"layer", "conv2d"}, {"filters", 4}, {"kernel", 3}, {"name", "c"}};
   const Value both = list({"input", "c"});
   for (const char* layer : {"subtract", "average", "maximum"}) {

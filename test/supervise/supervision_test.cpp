@@ -93,22 +93,22 @@ TEST_CASE("restarts.log keeps the attempts of a job") {
 }
 
 TEST_CASE("exit codes tell whether a restart helps") {
-  CHECK(classify_exit(0).remedy == Remedy::kNone);
-  for (const int code : {1, 2, 126, 127}) CHECK(classify_exit(code).remedy == Remedy::kCorrect);
+  CHECK(classify_exit(0).action == RecoveryAction::kNone);
+  for (const int code : {1, 2, 126, 127}) CHECK(classify_exit(code).action == RecoveryAction::kCorrect);
   for (const int code : {85, 128 + SIGINT, 128 + SIGUSR1})
-    CHECK(classify_exit(code).remedy == Remedy::kResume);
+    CHECK(classify_exit(code).action == RecoveryAction::kResume);
   for (const int code : {87, 134, 135, 137, 139, 143, 205, 255})
-    CHECK(classify_exit(code).remedy == Remedy::kRestart);
+    CHECK(classify_exit(code).action == RecoveryAction::kRestart);
   CHECK(classify_exit(139).reason == "a rank was killed (SIGSEGV)");
 }
 
 TEST_CASE("a launcher that ends with 1 after a stall ends as the stall does") {
   const TemporaryFolder run;
   fs::create_directory(run / ".heartbeats");
-  CHECK(classify_exit(1, run.path()).remedy == Remedy::kCorrect);
+  CHECK(classify_exit(1, run.path()).action == RecoveryAction::kCorrect);
   fs::create_directory(run / ".heartbeats/reported");
-  CHECK(classify_exit(1, run.path()).remedy == Remedy::kRestart);
-  CHECK(classify_exit(2, run.path()).remedy == Remedy::kCorrect);
+  CHECK(classify_exit(1, run.path()).action == RecoveryAction::kRestart);
+  CHECK(classify_exit(2, run.path()).action == RecoveryAction::kCorrect);
 }
 
 TEST_CASE("a command names its run folder, ranks and hosts") {

@@ -112,7 +112,7 @@ std::vector<doctor::Finding> complaints(const std::string& mine, const std::stri
     found.push_back({.severity = doctor::Severity::kError,
                      .subject = "recipe",
                      .evidence = fmt::format("{}: {}", hosts[rank], all[rank]),
-                     .remedy = hints[rank]});
+                     .fix = hints[rank]});
   }
   return found;
 }

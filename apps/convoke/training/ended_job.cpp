@@ -26,7 +26,7 @@ supervise::Attempt attempt_of_job(int code, const std::filesystem::path& run) {
   const supervise::ExitStatus status = supervise::classify_exit(code, run);
   supervise::Attempt attempt{.code = code, .reason = status.reason, .steps = steps_reached(run)};
   attempt.asked = code == run::kExitRequeue;
-  attempt.curable = attempt.asked || status.remedy == supervise::Remedy::kRestart;
+  attempt.curable = attempt.asked || status.action == supervise::RecoveryAction::kRestart;
   if (code == 128 + SIGUSR1)
     attempt.reason =
         "the warning came before training began: the time limit is too short (--time, --warning)";

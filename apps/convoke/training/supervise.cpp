@@ -17,6 +17,7 @@
 #include "cli/options.hpp"
 #include "cluster/live_hosts.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
@@ -91,12 +92,6 @@ void wait_for_lock(const LaunchCommand& command) {
   wait_unless(kLockPatience, [&] { return run::lock_holder(command.run()).empty(); });
 }
 
-std::string names_of(const Hosts& hosts) {
-  std::vector<std::string> names;
-  for (const supervise::LaunchHost& host : hosts) names.push_back(host.name);
-  return join(names);
-}
-
 Hosts rest_of(const Hosts& all, const Hosts& some) {
   Hosts rest;
   std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const supervise::LaunchHost& host) {
@@ -130,10 +125,10 @@ supervise::Attempt attempt_of(int code, const LaunchCommand& command, const Host
   attempt.code = code;
   attempt.reason = status.reason;
   attempt.ranks = command.ranks();
-  if (status.remedy == supervise::Remedy::kNone) return attempt;
-  attempt.curable = status.remedy == supervise::Remedy::kRestart;
-  if (!hosts.lost.empty() && status.remedy != supervise::Remedy::kResume) {
-    attempt.reason = names_of(hosts.lost) + (hosts.lost.size() == 1 ? " does" : " do") + " not answer";
+  if (status.action == supervise::RecoveryAction::kNone) return attempt;
+  attempt.curable = status.action == supervise::RecoveryAction::kRestart;
+  if (!hosts.lost.empty() && status.action != supervise::RecoveryAction::kResume) {
+    attempt.reason = join(names_in(hosts.lost)) + (hosts.lost.size() == 1 ? " does" : " do") + " not answer";
     attempt.curable = true;
   }
   if (!hosts.given.empty() && hosts.live.empty()) {

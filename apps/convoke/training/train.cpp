@@ -116,7 +116,7 @@ void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
   fmt::print(stderr, "{}{}", doctor::short_text(micro_batches), doctor::short_text(samples));
   for (const doctor::Finding& found : micro_batches) {
     if (quiet || found.severity >= doctor::Severity::kWarning) continue;
-    fmt::print("micro-batches: {}{}{}\n", found.evidence, found.remedy.empty() ? "" : "; ", found.remedy);
+    fmt::print("micro-batches: {}{}{}\n", found.evidence, found.fix.empty() ? "" : "; ", found.fix);
   }
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
   for (const std::string& note : train::group_notes(job, run.loaders())) fmt::print("data: {}\n", note);

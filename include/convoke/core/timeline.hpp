@@ -121,7 +121,7 @@ class Track {
 };
 
 /// What the threads of a rank did, in one track per thread that has one. The thread that makes it has the
-/// track "main", and its phases are those of the rank, which Pulse tells other threads.
+/// track "main", and its phases are those of the rank, which RankStatus tells other threads.
 class Timeline {
  public:
   /// Keeps the newest `events` within steps of each thread, and 1,024 others, 32 bytes each; 0: none.
@@ -178,7 +178,7 @@ class Span {
   Track* track_;
   Event event_;
   Span* outer_ = nullptr;              ///< of a phase, except kStep
-  const char* outer_phase_ = nullptr;  ///< see Pulse::enter
+  const char* outer_phase_ = nullptr;  ///< see RankStatus::enter
   Nanoseconds inner_ = 0;              ///< time of the spans of phases within this one
   double cpu_seconds_ = -1;            ///< of the thread, when the span began; < 0: not wanted
 };

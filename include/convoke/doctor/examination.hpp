@@ -28,7 +28,7 @@ std::vector<Finding> examine(const Context& context);
 /// Lines for a terminal: severity, subject and evidence, with the fix below.
 std::string to_text(std::span<const Finding> findings);
 
-/// Lines for the start of a job: warnings and errors only, as `warning: evidence` and `  hint: remedy`.
+/// Lines for the start of a job: warnings and errors only, as `warning: evidence` and `  hint: fix`.
 std::string short_text(std::span<const Finding> findings);
 
 /// Throws Error with the first finding that is an error, on all ranks, unless `ignore` is set.

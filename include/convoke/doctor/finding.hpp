@@ -20,26 +20,26 @@ struct Finding {
   Severity severity = Severity::kOk;
   std::string subject = {};   ///< the check's name: "binding"
   std::string evidence = {};  ///< the facts, with host, ranks and numbers
-  std::string remedy = {};    ///< the command or setting that fixes it; empty: nothing to do
+  std::string fix = {};       ///< the command or setting that fixes it; empty: nothing to do
 };
 
 inline Finding ok(std::string subject, std::string evidence) {
   return {Severity::kOk, std::move(subject), std::move(evidence)};
 }
-inline Finding note(std::string subject, std::string evidence, std::string remedy = {}) {
-  return {Severity::kNote, std::move(subject), std::move(evidence), std::move(remedy)};
+inline Finding note(std::string subject, std::string evidence, std::string fix = {}) {
+  return {Severity::kNote, std::move(subject), std::move(evidence), std::move(fix)};
 }
-inline Finding warning(std::string subject, std::string evidence, std::string remedy) {
-  return {Severity::kWarning, std::move(subject), std::move(evidence), std::move(remedy)};
+inline Finding warning(std::string subject, std::string evidence, std::string fix) {
+  return {Severity::kWarning, std::move(subject), std::move(evidence), std::move(fix)};
 }
-inline Finding error(std::string subject, std::string evidence, std::string remedy) {
-  return {Severity::kError, std::move(subject), std::move(evidence), std::move(remedy)};
+inline Finding error(std::string subject, std::string evidence, std::string fix) {
+  return {Severity::kError, std::move(subject), std::move(evidence), std::move(fix)};
 }
 
 /// The highest severity; kOk if there are no findings.
 Severity worst(std::span<const Finding> findings);
 
-/// Findings as tables of severity, subject, evidence and remedy, and back.
+/// Findings as tables of severity, subject, evidence and fix, and back.
 Value::Array to_values(std::span<const Finding> findings);
 std::vector<Finding> findings_from(const std::vector<Settings>& tables);
 

@@ -26,7 +26,7 @@ struct Cut {
 /// Returns the limit, in bytes, of the activations of micro-batches that a worker runs together: 8 to 48 MiB,
 /// twelve times the parameters, since every run reads them and adds their gradients to a sum. There is no
 /// limit if batch norms are synchronized, because all micro-batches are then active at the same time anyway.
-std::int64_t bytes_together(const nn::Graph& graph);
+std::int64_t segment_bytes(const nn::Graph& graph);
 
 /// Returns the approximate bytes of activations per sample: the output of every node, and half as much again
 /// for gradients.

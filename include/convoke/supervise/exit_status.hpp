@@ -5,7 +5,7 @@
 namespace convoke::supervise {
 
 /// The ways to go on after the end of a training command.
-enum class Remedy {
+enum class RecoveryAction {
   kNone,     ///< it is done
   kRestart,  ///< the machine failed, not the command: the same command continues from the last checkpoint
   kResume,   ///< somebody asked it to stop; --resume continues it
@@ -13,7 +13,7 @@ enum class Remedy {
 };
 
 struct ExitStatus {
-  Remedy remedy;
+  RecoveryAction action;
   std::string reason;  ///< "killed by SIGKILL", without a full stop
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/periodic_thread.hpp"

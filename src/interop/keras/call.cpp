@@ -6,16 +6,13 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::interop::keras {
 namespace {
 
-std::string joined(const std::vector<Place>& path) {
-  std::vector<std::string> names;
-  for (const Place& place : path) names.push_back(place.name);
-  return join(names, ".");
-}
+std::string joined(const std::vector<Place>& path) { return join(names_in(path), "."); }
 
 std::size_t node_of(const Value& value) {
   if (value.mask_parts) throw Error("reads a mask as numbers, which is not supported");

@@ -24,11 +24,7 @@ std::string to_string(const std::vector<Dim>& dims) {
   return "(" + join(parts) + ")";
 }
 
-std::vector<Dim> Constant::dims() const {
-  std::vector<Dim> dims;
-  for (const std::int64_t extent : shape.extents()) dims.push_back({extent});
-  return dims;
-}
+std::vector<Dim> Constant::dims() const { return of_list(shape.extents()).numbers; }
 
 std::vector<float> Constant::floats() const {
   const std::optional<std::int64_t> count = checked_elements(shape);

@@ -75,8 +75,7 @@ Known every(Call& call, const View& x, std::size_t axis, const std::vector<std::
 }
 
 std::vector<Dim> dims_of(const Call& call, const char* attribute, std::size_t input) {
-  std::vector<Dim> dims;
-  for (const std::int64_t number : call.integers(attribute)) dims.push_back({number});
+  std::vector<Dim> dims = Constant::of_list(call.integers(attribute)).numbers;
   if (!call.has_attribute(attribute) && call.has(input)) {
     const Constant& given = call.constant(input, attribute);
     if (!given.is_numbers()) call.refuse(fmt::format("its {} are not whole numbers", attribute));

@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/recipe/toml.hpp"
 
@@ -170,14 +171,10 @@ std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
 
 std::vector<Cost> costs(std::span<const MeasuredConfiguration> configurations,
                         std::span<const PricedMachine> machines, const std::string& reference) {
-  std::vector<std::string> known;
-  for (const PricedMachine& machine : machines) known.push_back(machine.name);
-  if (!reference.empty() && std::find(known.begin(), known.end(), reference) == known.end()) {
-    throw Error(fmt::format("unknown machine \"{}\"{}", reference, did_you_mean(reference, known)),
-                "known: " + join(known));
-  }
   std::vector<Cost> all;
-  if (machines.empty()) return all;
+  if (machines.empty() && reference.empty()) return all;
+  const PricedMachine& standard =
+      reference.empty() ? machines.front() : find_in(machines, reference, "machine");
   const auto ran_on_one = [&](const Coordinates& at) {
     return std::ranges::any_of(machines, [&](const PricedMachine& m) { return names(at.mode, m); });
   };
@@ -190,11 +187,10 @@ std::vector<Cost> costs(std::span<const MeasuredConfiguration> configurations,
     }
   }
 
-  const std::string& standard = reference.empty() ? known.front() : reference;
   const std::vector<Cost> candidates = all;
   for (Cost& cost : all) {
     const auto is_reference = [&](const Cost& other) {
-      return other.machine == standard && other.at.system == cost.at.system &&
+      return other.machine == standard.name && other.at.system == cost.at.system &&
              other.at.machine == cost.at.machine &&
              (ran_on_one(cost.at) ? other.at.fraction == cost.at.fraction : other.at == cost.at);
     };

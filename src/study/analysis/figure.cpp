@@ -7,6 +7,7 @@
 #include <set>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::study {
@@ -60,10 +61,8 @@ std::optional<Figure> ratio_at(const Analysis& analysis, const Coordinates& at, 
 
 const Coordinate& coordinate(const std::string& name) {
   if (const Coordinate* found = find_named(kCoordinates, name)) return *found;
-  std::vector<std::string> names;
-  for (const Coordinate& known : kCoordinates) names.emplace_back(known.name);
   throw Error(fmt::format("\"{}\" is not a coordinate of a configuration", name),
-              "use one of " + join(names));
+              "use one of " + join(names_in(kCoordinates)));
 }
 
 Only only_from(const std::string& text) {

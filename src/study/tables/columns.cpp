@@ -10,6 +10,7 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
 
@@ -262,8 +263,7 @@ ColumnRole role_of(const std::string& written) {
 }
 
 std::vector<std::string> known_columns() {
-  std::vector<std::string> names;
-  for (const Column& column : kColumns) names.emplace_back(column.name);
+  std::vector<std::string> names = names_in(kColumns);
   for (const std::string_view name : kDerivedColumns) names.emplace_back(name);
   for (const Alias& alias : kAliases) names.emplace_back(alias.name);
   return names;

@@ -7,6 +7,7 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "study/tables/columns.hpp"
@@ -17,8 +18,7 @@ namespace {
 using Names = std::set<std::string>;  // of further numbers
 
 std::string header_line(const Names& further) {
-  std::vector<std::string> names;
-  for (const Column& column : measurement_columns()) names.emplace_back(column.name);
+  std::vector<std::string> names = names_in(measurement_columns());
   for (const std::string& name : further) names.push_back(std::string(kFurtherPrefix) + name);
   return csv_line(names) + "\n";
 }

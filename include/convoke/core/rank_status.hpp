@@ -5,12 +5,12 @@ namespace convoke {
 
 /// Tells a thread that watches what the main thread of this process does. The main thread trains and makes
 /// the calls of MPI. It only stores some words, so a step does not become slower.
-class Pulse {
+class RankStatus {
  public:
   struct Reading {
     const char* phase = nullptr;      ///< "evaluation": the innermost phase (core/timeline.hpp); null: none
     std::int64_t step = -1;           ///< the newest that has begun, counted from 0; -1: none
-    const char* waits_for = nullptr;  ///< "a barrier", see PeerWait; null: the thread works
+    const char* waits_for = nullptr;  ///< "a barrier", see ScopedWait; null: the thread works
     std::uint64_t waits = 0;          ///< number of waits so far: equal in two readings within one wait
   };
   /// Any thread may call it.
@@ -23,13 +23,13 @@ class Pulse {
 
 /// A scope in which the main thread waits for other ranks and can do nothing else. Within another such scope
 /// it has no effect.
-class PeerWait {
+class ScopedWait {
  public:
   /// `what`: for people, as in "waits for a barrier"; must exist as long as the process.
-  explicit PeerWait(const char* what);
-  ~PeerWait();
-  PeerWait(const PeerWait&) = delete;
-  PeerWait& operator=(const PeerWait&) = delete;
+  explicit ScopedWait(const char* what);
+  ~ScopedWait();
+  ScopedWait(const ScopedWait&) = delete;
+  ScopedWait& operator=(const ScopedWait&) = delete;
 
  private:
   bool outermost_;

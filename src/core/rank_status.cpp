@@ -1,4 +1,4 @@
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 
 #include <atomic>
 
@@ -13,7 +13,7 @@ std::atomic<std::uint64_t> waits_begun{0};
 
 // If the wait changes between the loads, the number belongs to the later one, so that a new wait never looks
 // older than it is.
-Pulse::Reading Pulse::read() {
+RankStatus::Reading RankStatus::read() {
   Reading reading;
   reading.phase = current_phase.load(std::memory_order_relaxed);
   reading.step = current_step.load(std::memory_order_relaxed);
@@ -22,21 +22,22 @@ Pulse::Reading Pulse::read() {
   return reading;
 }
 
-const char* Pulse::enter(const char* phase) {
+const char* RankStatus::enter(const char* phase) {
   const char* const before = current_phase.load(std::memory_order_relaxed);
   current_phase.store(phase, std::memory_order_relaxed);
   return before;
 }
 
-void Pulse::begin_step(std::int64_t step) { current_step.store(step, std::memory_order_relaxed); }
+void RankStatus::begin_step(std::int64_t step) { current_step.store(step, std::memory_order_relaxed); }
 
-PeerWait::PeerWait(const char* what) : outermost_(current_wait.load(std::memory_order_relaxed) == nullptr) {
+ScopedWait::ScopedWait(const char* what)
+    : outermost_(current_wait.load(std::memory_order_relaxed) == nullptr) {
   if (!outermost_) return;
   waits_begun.store(waits_begun.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   current_wait.store(what, std::memory_order_release);
 }
 
-PeerWait::~PeerWait() {
+ScopedWait::~ScopedWait() {
   if (outermost_) current_wait.store(nullptr, std::memory_order_release);
 }
 

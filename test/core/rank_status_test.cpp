@@ -1,4 +1,4 @@
-#include "convoke/core/pulse.hpp"
+#include "convoke/core/rank_status.hpp"
 
 #include "convoke/core/timeline.hpp"
 #include "support/catch.hpp"
@@ -8,7 +8,7 @@ using namespace convoke;
 namespace {
 
 std::string phase() {
-  const char* const phase = Pulse::read().phase;
+  const char* const phase = RankStatus::read().phase;
   return phase == nullptr ? "none" : phase;
 }
 
@@ -32,7 +32,7 @@ TEST_CASE("another thread sees the innermost phase of the main thread, and its n
       std::int64_t number = 0;
       std::thread([&] {
         seen = phase();
-        number = Pulse::read().step;
+        number = RankStatus::read().step;
       }).join();
       CHECK(seen == "exchange");
       CHECK(number == 41);
@@ -46,21 +46,21 @@ TEST_CASE("another thread sees the innermost phase of the main thread, and its n
         .join();
   }
   CHECK(phase() == "none");
-  CHECK(Pulse::read().step == 41);
+  CHECK(RankStatus::read().step == 41);
 }
 
 TEST_CASE("two readings of one wait are equal, those of two waits are not") {
   const auto wait = [] {
-    const PeerWait outer("a barrier");
-    const Pulse::Reading first = Pulse::read();
-    const PeerWait inner("a message");
-    const Pulse::Reading second = Pulse::read();
+    const ScopedWait outer("a barrier");
+    const RankStatus::Reading first = RankStatus::read();
+    const ScopedWait inner("a message");
+    const RankStatus::Reading second = RankStatus::read();
     CHECK(std::string(first.waits_for) == "a barrier");
     CHECK(std::string(second.waits_for) == "a barrier");
     CHECK(first.waits == second.waits);
     return first.waits;
   };
   const std::uint64_t before = wait();
-  CHECK(Pulse::read().waits_for == nullptr);
+  CHECK(RankStatus::read().waits_for == nullptr);
   CHECK(wait() != before);
 }
