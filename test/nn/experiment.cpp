@@ -224,9 +224,6 @@ void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
   }
 }
 
-namespace {
-
-// The gradient of a bias before a batch norm is only rounding: values below 1e-3 count as rounding.
 double rms_difference(const std::vector<double>& actual, const std::vector<double>& expected) {
   REQUIRE(actual.size() == expected.size());
   double error = 0, size = 0;
@@ -236,8 +233,6 @@ double rms_difference(const std::vector<double>& actual, const std::vector<doubl
   }
   return std::sqrt(error) / std::max(std::sqrt(size), 1e-3 * std::sqrt(static_cast<double>(actual.size())));
 }
-
-}  // namespace
 
 void check_bf16(const Graph& graph, PlanOptions options, double tolerance) {
   if (!backend().native_bf16 && !backend().emulates_bf16) return;

@@ -70,6 +70,10 @@ double difference(const std::vector<double>& actual, const std::vector<double>& 
 Outcome one_by_one(Experiment& one, const convoke::nn::Graph& graph, std::int64_t micro_batch,
                    std::int64_t micro_batches);
 
+/// Relative to `expected`. The gradient of a bias before a batch norm is only rounding: values below 1e-3
+/// count as rounding.
+double rms_difference(const std::vector<double>& actual, const std::vector<double>& expected);
+
 /// CHECKs that both outcomes are equal to `tolerance`; names the differences.
 void check_equal(const Outcome& actual, const Outcome& expected, double tolerance);
 

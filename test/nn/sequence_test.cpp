@@ -149,6 +149,37 @@ TEST_CASE("lstm and gru skip masked time steps in any position") {
   }
 }
 
+TEST_CASE("lstm and gru compute the padding before the samples once, masked or not") {
+  const auto check = [](const Graph& graph) {
+    Batch batch(graph, 4);
+    for (std::int32_t& token : batch.tokens) token = std::max(token, 1);
+    const auto pad = [&](int sample, int first, int count) {
+      std::fill_n(batch.tokens.begin() + 12 * sample + first, count, 0);
+    };
+    pad(0, 5, 2), pad(1, 0, 7), pad(2, 0, 12), pad(3, 0, 2), pad(3, 3, 9);
+    for (const bool training : {true, false}) {
+      Experiment experiment(graph, {.micro_batch = 4, .training = training});
+      check_equal(experiment.run(batch), reference_outcome(graph, experiment, batch), 2e-5);
+    }
+    if (!backend().native_bf16 && !backend().emulates_bf16) return;
+    Experiment stored(graph, {.micro_batch = 4, .precision = Precision::kBfloat16});
+    const Outcome actual = stored.run(batch), expected = reference_outcome(graph, stored, batch);
+    for (const auto& [name, values] : expected.gradients)
+      CHECK(rms_difference(actual.gradients.at(name), values) < 0.04);
+  };
+  for (const std::size_t i : {0U, 1U}) {
+    for_each_form([&](RecurrentOptions options) {
+      Graph graph(tokens(12));
+      const Symbol y = kBuilders[i](embedding(input(graph), {.vocabulary = 4, .units = 3}), options);
+      dense(options.sequences ? flatten(y) : y, {.units = 3});
+      check(graph);
+      check(on_tokens(kMaskedBuilders[i], 12, 2, options));
+      options.dropout = 0.3;
+      check(on_tokens(kMaskedBuilders[i], 12, 2, options));
+    });
+  }
+}
+
 TEST_CASE("lstm and gru: dropout of input and state, one mask for all time steps") {
   for (const MaskedBuilder layer : kMaskedBuilders) {
     for (const bool both : {false, true}) {

@@ -12,11 +12,16 @@ namespace {
 [[gnu::always_inline]] inline float tanh_of(float x) { return 1.0F - 2.0F / (1.0F + exponential(2.0F * x)); }
 
 template <class T>
-[[gnu::always_inline]] inline bool masked(const RecurrentStep<T>& p, std::int64_t n) {
-  return p.tokens != nullptr && p.tokens[n * p.token_stride] == 0;
+[[gnu::always_inline]] inline std::int64_t sample_of(const RecurrentStep<T>& p, std::int64_t n) {
+  return p.order == nullptr ? n : p.order[n];
 }
 
-/// Returns W x + b of a sample.
+template <class T>
+[[gnu::always_inline]] inline bool masked(const RecurrentStep<T>& p, std::int64_t n) {
+  return p.tokens != nullptr && p.tokens[sample_of(p, n) * p.token_stride] == 0;
+}
+
+/// Returns W x + b of a row.
 template <class T>
 [[gnu::always_inline]] inline const T* input_of(const RecurrentStep<T>& p, std::int64_t n,
                                                 std::int64_t width) {
@@ -32,9 +37,9 @@ template <class T>
     for (std::int64_t u = 0; u < units; ++u)
       store(p.dropped + at + u, load(p.h + at + u) * p.factors[at + u]);
   }
-  if (p.y == nullptr) return;
+  if (p.y == nullptr || n >= p.outputs) return;
   const bool zero = skip && p.zero_masked;
-  T* y = p.y + n * p.y_stride;
+  T* y = p.y + sample_of(p, n) * p.y_stride;
 #pragma omp simd
   for (std::int64_t u = 0; u < units; ++u) store(y + u, zero ? 0.0F : load(p.h + at + u));
 }
@@ -51,8 +56,8 @@ template <class T>
 #pragma omp simd
     for (std::int64_t u = 0; u < units; ++u) dh[u] += p.back[at + u];
   }
-  if (p.dy == nullptr || (skip && p.zero_masked)) return;
-  const T* dy = p.dy + n * p.y_stride;
+  if (p.dy == nullptr || n >= p.outputs || (skip && p.zero_masked)) return;
+  const T* dy = p.dy + sample_of(p, n) * p.y_stride;
 #pragma omp simd
   for (std::int64_t u = 0; u < units; ++u) dh[u] += load(dy + u);
 }

@@ -5,17 +5,19 @@
 
 namespace convoke::nn {
 
-/// One time step of a recurrent layer for N samples: the memory of its kernels. T is the stored type; U =
-/// units, G = gates. Rows are contiguous except for those of y and dy.
+/// One time step of a recurrent layer for N rows, each of a sample: the memory of its kernels. T is the
+/// stored type; U = units, G = gates. Rows are contiguous except for those of y and dy.
 template <class T>
 struct RecurrentStep {
   std::int64_t samples = 0, units = 0;
+  std::int64_t outputs = 0;             ///< number of rows, the first ones, that have y and dy
+  const std::int32_t* order = nullptr;  ///< (N): the sample of each row; null: sample n in row n
   const std::int32_t* tokens =
       nullptr;  ///< token of sample n at tokens[n * token_stride]; 0 masks; may be null
   std::int64_t token_stride = 0;
   bool zero_masked = false;            ///< y of a masked sample is 0, not its state
   const T* input = nullptr;            ///< (rows, G U), forward: W x + b; may be `gates`
-  const std::int32_t* rows = nullptr;  ///< (N): the row of `input` of each sample; null: row n of sample n
+  const std::int32_t* rows = nullptr;  ///< (N): the row of `input` of each row; null: the same
   T* gates = nullptr;                  ///< (N, G U): the gates, then d loss / d (W x + b)
   T* recurrent_gates = nullptr;        ///< (N, G U), GRU's backward: d loss / d (R h + b_R)
   T* candidate = nullptr;              ///< (N, U), GRU: the candidate's part of R h + b_R
@@ -26,8 +28,8 @@ struct RecurrentStep {
   float* c = nullptr;                  ///< (N, U), LSTM
   const float* factors = nullptr;      ///< (N, U), factors of recurrent dropout; null without
   T* dropped = nullptr;                ///< (N, U), with factors: h times the factors
-  T* y = nullptr;                      ///< row n at y + n * y_stride; null if it is not read
-  const T* dy = nullptr;               ///< the gradient of y, with the same rows
+  T* y = nullptr;                      ///< that of sample n at y + n * y_stride; null if it is not read
+  const T* dy = nullptr;               ///< the gradient of y, at the same places
   std::int64_t y_stride = 0;
   float* dh = nullptr;          ///< (N, U): gradient that reaches h_before without R; read and written
   float* dc = nullptr;          ///< (N, U), LSTM: the same for c; read and written

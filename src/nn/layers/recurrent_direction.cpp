@@ -6,6 +6,7 @@
 
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
+#include "nn/kernels/stored.hpp"
 #include "nn/plan/moving_primitive.hpp"
 
 namespace convoke::nn {
@@ -27,104 +28,195 @@ void backward_step(bool gru, const RecurrentStep<T>& step) {
   (gru ? here.gru_backward : here.lstm_backward)(step);
 }
 
+/// Returns an eighth of `all`, two eighths, ..., and all; or all alone.
+std::vector<std::int64_t> eighths(std::int64_t all, bool parts) {
+  std::vector<std::int64_t> list;
+  for (std::int64_t rows = (all + 7) / 8; parts && rows < all; rows += (all + 7) / 8) list.push_back(rows);
+  list.push_back(all);
+  return list;
+}
+
 }  // namespace
 
 /// Data of the loops over time steps. h, dropped and c have one time step more than x, which holds the zeroes
-/// that the first step starts from: time step t reads slot before(t) and writes slot after(t).
+/// that the first step starts from: time step t reads slot before(t) and writes slot after(t). With
+/// ActiveRows, a step's rows follow those of the step before, and its new states are what the next one reads.
 struct Direction::Loop {
+  /// Rows of a step, and where the first one stands in the memory of gates and of states.
+  struct Rows {
+    std::int64_t t, count, active, gates, before, after;
+  };
+
   bool gru, reverse, sequences, zero_masked, dropout, masked;
   std::int64_t samples, length, units, width, y_stride, y_column;
   std::optional<RecurrentInput> input;
   Tensor tokens, y, dy;
   Ref gates, product, h, dropped, c, candidate, factors;
-  Ref recurrent_gates, dh, dc, back, scratch, back_scratch;
+  Ref recurrent_gates, dh, dc, back;
   Tensor weight, back_weight, bias;
-  std::optional<MovingPrimitive> forward_product, back_product;
+  std::optional<RowProducts> forward_product, back_product;
+  std::optional<RowsGradient> weight_gradient;
 
-  std::int64_t rows() const { return samples * units; }
+  std::int64_t state() const { return samples * units; }
   std::int64_t before(std::int64_t t) const { return reverse ? t + 1 : t; }
   std::int64_t after(std::int64_t t) const { return reverse ? t : t + 1; }
   std::int64_t time_of(std::int64_t step) const { return reverse ? length - 1 - step : step; }
   /// Returns the memory that the state's product reads.
   Ref seen() const { return dropout ? dropped : h; }
 
-  /// True if all samples mask the time step: their states pass over it.
-  bool skips(const Frame& frame, std::int64_t t) const {
-    if (!masked) return false;
-    const std::int32_t* const token = frame.at<const std::int32_t>(tokens) + t;
-    for (std::int64_t n = 0; n < samples; ++n) {
-      if (token[n * length] != 0) return false;
+  Rows rows_at(const ActiveRows& list, std::int64_t step) const {
+    const std::int64_t t = time_of(step);
+    if (list.begin == nullptr)
+      return {t, samples, samples, t * samples, before(t) * samples, after(t) * samples};
+    const std::int64_t begin = list.begin[step], end = list.begin[step + 1];
+    return {t, end - begin, list.active[step], begin, begin, end};
+  }
+
+  /// True if all samples that have begun mask the time step: their states pass over it.
+  bool skips(const Frame& frame, const ActiveRows& list, const Rows& rows) const {
+    if (!masked) return rows.count == 0;
+    const std::int32_t* const token = frame.at<const std::int32_t>(tokens) + rows.t;
+    for (std::int64_t n = 0; n < rows.active; ++n) {
+      if (token[(list.order == nullptr ? n : list.order[n]) * length] != 0) return false;
     }
     return true;
   }
 
   template <class T>
-  RecurrentStep<T> step_at(const Frame& frame, std::int64_t t, bool last) const {
+  RecurrentStep<T> step_at(const Frame& frame, const ActiveRows& list, const Rows& rows, bool last) const {
     RecurrentStep<T> p;
-    p.samples = samples;
+    p.samples = rows.count;
     p.units = units;
-    if (masked) p.tokens = frame.at<const std::int32_t>(tokens) + t;
+    p.outputs = rows.active;
+    p.order = list.order;
+    if (masked) p.tokens = frame.at<const std::int32_t>(tokens) + rows.t;
     p.token_stride = length;
     p.zero_masked = zero_masked;
-    p.gates = address<T>(frame, gates) + t * samples * width;
-    p.h_before = address<T>(frame, h) + before(t) * rows();
-    p.h = address<T>(frame, h) + after(t) * rows();
+    p.gates = address<T>(frame, gates) + rows.gates * width;
+    p.h_before = address<T>(frame, h) + rows.before * units;
+    p.h = address<T>(frame, h) + rows.after * units;
     if (gru) {
-      p.candidate = address<T>(frame, candidate) + t * rows();
+      p.candidate = address<T>(frame, candidate) + rows.gates * units;
     } else {
-      p.c_before = address<float>(frame, c) + before(t) * rows();
-      p.c = address<float>(frame, c) + after(t) * rows();
+      p.c_before = address<float>(frame, c) + rows.before * units;
+      p.c = address<float>(frame, c) + rows.after * units;
     }
     if (dropout) {
       p.factors = address<float>(frame, factors);
-      p.dropped = address<T>(frame, dropped) + after(t) * rows();
+      p.dropped = address<T>(frame, dropped) + rows.after * units;
     }
     p.y_stride = y_stride;
-    if (sequences || last) p.y = frame.at<T>(y) + (sequences ? t * samples * y_stride : 0) + y_column;
+    if (sequences || last) p.y = frame.at<T>(y) + (sequences ? rows.t * samples * y_stride : 0) + y_column;
     return p;
+  }
+
+  /// Samples that begin at a step start from the state of the padding: zeroes if it is masked.
+  template <class T>
+  void begin_samples(const Rows& rows, const Rows& previous, T* states) const {
+    T* const from = states + rows.before * units;
+    for (std::int64_t row = previous.count; row < rows.count; ++row) {
+      if (masked) {
+        std::fill_n(from + row * units, units, T(0.0F));
+      } else {
+        std::copy_n(from + previous.active * units, units, from + row * units);
+      }
+    }
+  }
+
+  /// The padding's state is the output of the samples that have not begun.
+  template <class T>
+  void publish_padding(const ActiveRows& list, const Rows& rows, const RecurrentStep<T>& p) const {
+    if (p.y == nullptr) return;
+    for (std::int64_t row = rows.active; row < samples; ++row) {
+      T* const to = p.y + list.order[row] * y_stride;
+      if (masked) {
+        std::fill_n(to, units, T(0.0F));
+      } else {
+        std::copy_n(p.h + rows.active * units, units, to);
+      }
+    }
+  }
+  /// So the gradients of these outputs are of one state.
+  template <class T>
+  void gather_padding(const ActiveRows& list, const Rows& rows, const RecurrentStep<T>& p) const {
+    if (masked || p.dy == nullptr) return;
+    for (std::int64_t row = rows.active; row < samples; ++row) {
+      const T* const from = p.dy + list.order[row] * y_stride;
+      for (std::int64_t u = 0; u < units; ++u) p.dh[rows.active * units + u] += load(from + u);
+    }
+  }
+  /// Samples that begin at a step, and the padding there, have one state before it.
+  void merge_padding(const Rows& rows, const Rows& previous, float* gradient) const {
+    if (masked || gradient == nullptr) return;
+    for (std::int64_t row = previous.active + 1; row < rows.count; ++row) {
+      for (std::int64_t u = 0; u < units; ++u)
+        gradient[previous.active * units + u] += gradient[row * units + u];
+    }
   }
 
   template <class T>
   void run_forward(const Frame& frame) {
-    const std::int64_t start = before(time_of(0)) * rows();
-    for (const Ref state : {h, seen()}) std::fill_n(address<T>(frame, state) + start, rows(), T(0.0F));
-    if (!gru) std::fill_n(address<float>(frame, c) + start, rows(), 0.0F);
+    const ActiveRows list = input->active_rows(frame);
+    const std::int64_t start = rows_at(list, 0).before * units;
+    for (const Ref states : {h, seen()}) std::fill_n(address<T>(frame, states) + start, state(), T(0.0F));
+    if (!gru) std::fill_n(address<float>(frame, c) + start, state(), 0.0F);
     auto* const result = address<float>(frame, product);
     for (std::int64_t step = 0; step < length; ++step) {
-      const std::int64_t t = time_of(step);
-      const T* state = address<T>(frame, seen()) + before(t) * rows();
-      if (!skips(frame, t)) {
-        forward_product->run(
-            {state, frame.address(weight.ref), frame.address(bias.ref), result, frame.address(scratch)});
+      const Rows rows = rows_at(list, step);
+      if (step > 0 && list.begin != nullptr) {
+        const Rows previous = rows_at(list, step - 1);
+        begin_samples(rows, previous, address<T>(frame, h));
+        if (!gru) begin_samples(rows, previous, address<float>(frame, c));
       }
-      RecurrentStep<T> p = step_at<T>(frame, t, step + 1 == length);
-      input->set_input(frame, t, p);
+      if (!skips(frame, list, rows)) {
+        forward_product->run(frame, rows.count, address<T>(frame, seen()) + rows.before * units,
+                             frame.address(weight.ref), frame.address(bias.ref), result);
+      }
+      RecurrentStep<T> p = step_at<T>(frame, list, rows, step + 1 == length);
+      input->set_input(frame, step, rows.t, p);
       p.product = result;
       forward_step(gru, p);
+      publish_padding(list, rows, p);
     }
   }
 
   template <class T>
   void run_backward(const Frame& frame) {
-    std::fill_n(address<float>(frame, dh), rows(), 0.0F);
-    if (!gru) std::fill_n(address<float>(frame, dc), rows(), 0.0F);
+    const ActiveRows list = input->active_rows(frame);
+    std::fill_n(address<float>(frame, dh), state(), 0.0F);
+    if (!gru) std::fill_n(address<float>(frame, dc), state(), 0.0F);
     auto* const returned = address<float>(frame, back);
     const float* through_state = nullptr;
     for (std::int64_t step = length; step-- > 0;) {
-      const std::int64_t t = time_of(step);
-      RecurrentStep<T> p = step_at<T>(frame, t, step + 1 == length);
+      const Rows rows = rows_at(list, step);
+      RecurrentStep<T> p = step_at<T>(frame, list, rows, step + 1 == length);
       if (p.y != nullptr) p.dy = frame.at<T>(dy) + (p.y - frame.at<T>(y));
       p.dh = address<float>(frame, dh);
       p.dc = gru ? nullptr : address<float>(frame, dc);
       p.back = through_state;
-      if (gru) p.recurrent_gates = address<T>(frame, recurrent_gates) + t * samples * width;
+      if (gru) p.recurrent_gates = address<T>(frame, recurrent_gates) + rows.gates * width;
+      gather_padding(list, rows, p);
       backward_step(gru, p);
       through_state = nullptr;
-      if (step == 0 || skips(frame, t)) continue;
-      back_product->run({gru ? p.recurrent_gates : p.gates, frame.address(back_weight.ref), returned,
-                         frame.address(back_scratch)});
-      through_state = returned;
+      if (step == 0) continue;
+      if (!skips(frame, list, rows)) {
+        back_product->run(frame, rows.count, gru ? p.recurrent_gates : p.gates,
+                          frame.address(back_weight.ref), returned);
+        through_state = returned;
+      }
+      if (list.begin == nullptr) continue;
+      const Rows previous = rows_at(list, step - 1);
+      for (float* const gradient : {p.dh, p.dc, returned}) merge_padding(rows, previous, gradient);
     }
+  }
+
+  template <class T>
+  void run_backward_weights(const Frame& frame) {
+    const ActiveRows list = input->active_rows(frame);
+    const std::int64_t first = list.begin == nullptr ? before(0) * state() : 0;
+    weight_gradient->run(frame, address<T>(frame, seen()) + first,
+                         address<T>(frame, gru ? recurrent_gates : gates),
+                         list.begin == nullptr ? length * samples : list.begin[length]);
   }
 };
 
@@ -157,21 +249,21 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   loop.tokens = spec_.tokens;
   loop.masked = static_cast<bool>(spec_.tokens);
   loop.y = spec_.y;
-  const std::int64_t states = (length + 1) * loop.rows();
+  const std::int64_t states = (length + 1) * loop.state();
   loop.h = bytes(states, type);
   if (loop.dropout) {
     loop.dropped = bytes(states, type);
-    loop.factors = bytes(loop.rows(), kFloat);
+    loop.factors = bytes(loop.state(), kFloat);
   }
   if (loop.gru) {
-    loop.candidate = bytes(length * loop.rows(), type);
+    loop.candidate = bytes(length * loop.state(), type);
   } else {
     loop.c = bytes(states, kFloat);
   }
   loop.product = bytes(samples * width_, kFloat);
 
   if (loop.dropout) {
-    const Ref factors = loop.factors, keep = plan.allocate_bytes(static_cast<std::size_t>(loop.rows()));
+    const Ref factors = loop.factors, keep = plan.allocate_bytes(static_cast<std::size_t>(loop.state()));
     const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kState);
     plan.add_kernel(node, "mask of the state",
                     [=, units = o.units, rate = o.recurrent_dropout](const Frame& frame) {
@@ -189,9 +281,11 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   const auto& forward = state_.forward();
   loop.weight = plan.working(node, state_.weight(), forward.weights_desc());
   if (state_.has_bias()) loop.bias = plan.parameter(node, state_.bias());
-  loop.forward_product.emplace(RecurrentProduct::moving(forward));
-  loop.scratch = plan.allocate_bytes(forward.scratchpad_desc().get_size() + 1);
-  std::vector<Ref> uses{loop.gates, loop.product, loop.h, loop.weight.ref, loop.y.ref, loop.scratch};
+  const std::vector<std::int64_t> rows = eighths(samples, loop.input->piece() > 0);
+  loop.forward_product.emplace(plan, state_, rows,
+                               [](const RecurrentProduct& product) { return product.forward(); });
+  std::vector<Ref> uses{loop.gates,      loop.product, loop.h,
+                        loop.weight.ref, loop.y.ref,   loop.forward_product->scratch};
   uses.push_back(loop.gru ? loop.candidate : loop.c);
   if (loop.bias) uses.push_back(loop.bias.ref);
   if (loop.tokens) uses.push_back(loop.tokens.ref);
@@ -215,23 +309,26 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
 
   // Visits the time steps in reverse order. Gradients of the gates replace the gates.
   loop.dy = dy;
-  loop.dh = bytes(loop.rows(), kFloat);
-  loop.back = bytes(loop.rows(), kFloat);
+  loop.dh = bytes(loop.state(), kFloat);
+  loop.back = bytes(loop.state(), kFloat);
   if (loop.gru) {
     loop.recurrent_gates = bytes(in.length * in.samples * width_, type);
   } else {
-    loop.dc = bytes(loop.rows(), kFloat);
+    loop.dc = bytes(loop.state(), kFloat);
   }
   const auto back = state_.backward_data(plan, node, kFloat);
   loop.back_weight = plan.working(node, state_.weight(), back.weights_desc());
-  loop.back_product.emplace(RecurrentProduct::moving(back));
-  loop.back_scratch = plan.allocate_bytes(back.scratchpad_desc().get_size() + 1);
-  std::vector<Ref> uses{loop.gates,           loop.h,           dy.ref, loop.dh, loop.back,
-                        loop.back_weight.ref, loop.back_scratch};
+  loop.back_product.emplace(plan, state_, eighths(in.samples, loop.input->piece() > 0),
+                            [&](const RecurrentProduct& product) {
+                              return product.backward_data(plan, node, kFloat, back.weights_desc());
+                            });
+  std::vector<Ref> uses{
+      loop.gates, loop.h, dy.ref, loop.dh, loop.back, loop.back_weight.ref, loop.back_product->scratch};
   uses.push_back(loop.gru ? loop.candidate : loop.c);
   uses.push_back(loop.gru ? loop.recurrent_gates : loop.dc);
   if (loop.tokens) uses.push_back(loop.tokens.ref);
   if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
+  for (const Ref ref : loop.input->uses()) uses.push_back(ref);
   with_stored_type(loop.input->gates().desc, [&](auto zero) {
     plan.add_kernel(
         node, "backward recurrent",
@@ -240,31 +337,18 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   });
 
   // Weights of the state: the gradient at time step t belongs to the state that this step read.
-  RecurrentProduct all(plan, node, state_.weight(), state_.bias(), in.length * in.samples, loop.units, width_,
-                       kFloat);
-  const auto state_weights = all.backward_weights(plan, node);
-  const Tensor dweight = plan.gradient_of(node, state_.weight());
-  Tensor dbias;
-  std::vector<std::size_t> completes{plan.slot(node, state_.weight())};
-  if (all.has_bias()) {
-    dbias = plan.gradient_of(node, all.bias());
-    completes.push_back(plan.slot(node, all.bias()));
-  }
-  const auto moving = std::make_shared<MovingPrimitive>(RecurrentProduct::moving(state_weights));
-  const Ref weights_scratch = plan.allocate_bytes(state_weights.scratchpad_desc().get_size() + 1);
-  const Ref gradients = loop.gru ? loop.recurrent_gates : loop.gates;
-  const Ref seen = loop.seen();
-  std::vector<Ref> weight_uses{gradients, seen, dweight.ref, weights_scratch};
-  if (dbias) weight_uses.push_back(dbias.ref);
-  const std::size_t skipped =
-      static_cast<std::size_t>(loop.before(0) * loop.rows()) * dnnl::memory::data_type_size(type);
-  plan.add_kernel(
-      node, "backward recurrent weights",
-      [=](const Frame& frame) {
-        moving->run({frame.address(seen) + skipped, frame.address(gradients), frame.address(dbias.ref),
-                     frame.address(dweight.ref), frame.address(weights_scratch)});
-      },
-      weight_uses, dweight, all.flops(), completes);
+  const RecurrentProduct all(plan, node, state_.weight(), state_.bias(), in.length * in.samples, loop.units,
+                             width_, kFloat);
+  loop.weight_gradient.emplace(plan, node, all, loop.input->piece());
+  std::vector<Ref> weight_uses = loop.weight_gradient->uses();
+  weight_uses.insert(weight_uses.end(), {loop.gru ? loop.recurrent_gates : loop.gates, loop.seen()});
+  for (const Ref ref : loop.input->uses()) weight_uses.push_back(ref);
+  with_stored_type(loop.input->gates().desc, [&](auto zero) {
+    plan.add_kernel(
+        node, "backward recurrent weights",
+        [shared = loop_](const Frame& frame) { shared->run_backward_weights<decltype(zero)>(frame); },
+        weight_uses, loop.weight_gradient->weights(), all.flops(), loop.weight_gradient->completes());
+  });
 
   loop.input->add_backward(plan, node);
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "nn/kernels/dropout.hpp"
-#include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/recurrent_direction.hpp"
 
@@ -29,6 +29,36 @@ std::int32_t number_rows(const std::int32_t* tokens, const SequenceExtents& in, 
     }
   }
   return count;
+}
+
+/// Lists the first rows of `count` steps (ActiveRows) and their numbers. `first`: scratch memory (N). Returns
+/// the number of rows.
+std::int32_t list_active_rows(const std::int32_t* tokens, const SequenceExtents& in, bool reverse,
+                              bool padding_row, const std::int32_t* numbers, std::int32_t* first,
+                              std::int32_t* order, std::int32_t* active, std::int32_t* begin,
+                              std::int32_t* row_numbers) {
+  const auto time_of = [&](std::int64_t step) { return reverse ? in.length - 1 - step : step; };
+  std::fill_n(active, in.length, 0);
+  for (std::int64_t n = 0; n < in.samples; ++n) {
+    std::int32_t step = 0;
+    while (step + 1 < in.length && tokens[n * in.length + time_of(step)] == 0) ++step;
+    ++active[first[n] = step];
+  }
+  std::int32_t begun = 0;
+  for (std::int64_t step = 0; step < in.length; ++step) {
+    begin[step] = begun;  // for now, the place in the order of the first sample that begins here
+    begun += active[step];
+    active[step] = begun;
+  }
+  for (std::int64_t n = 0; n < in.samples; ++n) order[begin[first[n]]++] = static_cast<std::int32_t>(n);
+  std::int32_t row = 0;
+  for (std::int64_t step = 0; step < in.length; ++step) {
+    begin[step] = row;
+    const std::int32_t rows = active[step] + (padding_row && active[step] < in.samples ? 1 : 0);
+    for (std::int32_t i = 0; i < rows; ++i)
+      row_numbers[row++] = numbers[time_of(step) * in.samples + order[i]];
+  }
+  return begin[in.length] = row;
 }
 
 /// Lists the positions of each number (EqualRows).
@@ -59,15 +89,17 @@ void draw_recurrent_factors(const Frame& frame, std::int64_t samples, std::int64
 }
 
 struct RecurrentInput::Steps {
-  /// A product of all rows, and one of a piece of the distinct rows.
-  struct Products {
-    std::optional<MovingPrimitive> all, piece;
-    Ref scratch;
-    std::string implementation;
+  /// The integers in `table`: what find_equal_rows finds.
+  struct Table {
+    std::int32_t *distinct, *active_rows;       ///< numbers of rows; 0: all rows differ, or are active
+    std::int32_t *numbers, *positions, *start;  ///< of the rows (L, N)
+    std::int32_t *order, *active, *begin;       ///< ActiveRows
+    std::int32_t *row_numbers, *row_positions, *row_start;  ///< of the active rows
   };
 
   SequenceExtents in;
   std::int64_t width, vocabulary, piece;  ///< piece: rows
+  bool reverse, masked, skips_padding;    ///< skips_padding: there can be ActiveRows
   double dropout;
   std::uint32_t stream;  ///< of the random numbers of dropout
   bool biased;           ///< there is a bias (a step must not ask a Tensor, which allocates)
@@ -78,31 +110,54 @@ struct RecurrentInput::Steps {
   Tensor distinct;       ///< (L N, G U): W x + b of distinct rows; then the sums of their gradients
   Ref factors, keep;     ///< of dropout
   Ref seen, table;       ///< what number_rows and list_positions write
-  Tensor weight, back_weight, bias, dweight, dbias, dx;
-  Ref part;  ///< gradients of the parameters by one piece
-  Products forward, weights, data;
+  Tensor weight, back_weight, bias, dx;
+  Ref sum;                                   ///< (G U)
+  std::optional<RowProducts> forward, data;  ///< of all rows, and of a piece of the distinct ones
+  std::optional<RowsGradient> gradient;
 
   std::int64_t rows() const { return in.length * in.samples; }
   bool embedded() const { return vocabulary > 0; }
   bool drops() const { return dropout > 0; }
   bool reads_copy() const { return drops() || embedded(); }
   float* masks(const Frame& frame) const { return drops() ? frame.at(factors) : nullptr; }
-  std::int32_t* numbers(const Frame& frame) const { return frame.integers(table) + 1; }
+  std::int64_t table_size() const { return 6 * rows() + 2 * in.length + in.samples + 5; }
+  Table table_of(const Frame& frame) const {
+    std::int32_t* at = frame.integers(table);
+    const auto next = [&](std::int64_t count) { return std::exchange(at, at + count); };
+    return {next(1),          next(1),          next(rows()),    next(rows()),
+            next(rows() + 1), next(in.samples), next(in.length), next(in.length + 1),
+            next(rows()),     next(rows()),     next(rows() + 1)};
+  }
   /// Returns the distinct rows; none if nearly all rows differ.
   EqualRows equal_rows(const Frame& frame) const {
     if (!embedded()) return {};
-    const std::int32_t* const positions = numbers(frame) + rows();
-    return {frame.integers(table)[0], positions + rows(), positions};
+    const Table here = table_of(frame);
+    return {*here.distinct, here.start, here.positions};
+  }
+  /// Returns where they stand among the rows of the gates.
+  EqualRows rows_of_gates(const Frame& frame) const {
+    const Table here = table_of(frame);
+    if (*here.active_rows == 0) return equal_rows(frame);
+    return {*here.distinct, here.row_start, here.row_positions};
   }
 
   void find_equal_rows(const Frame& frame) const {
     if (!embedded()) return;
-    std::int32_t *const number = numbers(frame), *const positions = number + rows();
-    std::int32_t count =
-        number_rows(frame.integers(tokens.ref), in, vocabulary, drops(), frame.integers(seen), number);
-    if (count > rows() - rows() / 8) count = 0;
-    if (count > 0) list_positions(number, rows(), count, positions + rows(), positions);
-    frame.integers(table)[0] = count;
+    const Table here = table_of(frame);
+    const std::int32_t* const token = frame.integers(tokens.ref);
+    const std::int64_t most = rows() - rows() / 8;
+    *here.distinct = *here.active_rows = 0;
+    const std::int32_t count =
+        number_rows(token, in, vocabulary, drops(), frame.integers(seen), here.numbers);
+    if (count > most) return;
+    *here.distinct = count;
+    list_positions(here.numbers, rows(), count, here.start, here.positions);
+    if (!skips_padding) return;
+    const std::int32_t active = list_active_rows(token, in, reverse, !masked, here.numbers, here.row_start,
+                                                 here.order, here.active, here.begin, here.row_numbers);
+    if (active > most) return;
+    *here.active_rows = active;
+    list_positions(here.row_numbers, active, count, here.row_start, here.row_positions);
   }
 
   /// Returns the memory of rows and masks, which forward and backward use.
@@ -114,21 +169,8 @@ struct RecurrentInput::Steps {
     return used;
   }
 
-  /// Makes primitives for all rows, and for those of a piece if there is `part`. Returns their scratch
-  /// memory. describe(product): a primitive's descriptor.
-  template <class Describe>
-  static Ref make(PlanBuilder& plan, const RecurrentProduct& all, const std::optional<RecurrentProduct>& part,
-                  const Describe& describe, Products& made) {
-    const auto all_rows = describe(all);
-    made.all.emplace(RecurrentProduct::moving(all_rows));
-    made.implementation = all_rows.impl_info_str();
-    std::size_t bytes = all_rows.scratchpad_desc().get_size();
-    if (part) {
-      const auto some_rows = describe(*part);
-      made.piece.emplace(RecurrentProduct::moving(some_rows));
-      bytes = std::max(bytes, some_rows.scratchpad_desc().get_size());
-    }
-    return made.scratch = plan.allocate_bytes(bytes + 1);
+  std::vector<std::int64_t> sizes() const {
+    return embedded() ? std::vector{piece, rows()} : std::vector{rows()};
   }
 
   /// Calls f(first row) for the pieces of `values`, whose last one is filled with zeroes.
@@ -154,39 +196,23 @@ struct RecurrentInput::Steps {
     if (equal.count > 0) {
       here.gather_rows(equal, from, masks(frame), in.samples, in.features, to);
       for_each_piece(equal, to, in.features, [&](std::int64_t row) {
-        forward.piece->run({to + row * in.features, w, b, frame.at<T>(distinct) + row * width,
-                            frame.address(forward.scratch)});
+        forward->run(frame, piece, to + row * in.features, w, b, frame.at<T>(distinct) + row * width);
       });
       return;
     }
     if (drops()) here.scale_time_steps(from, masks(frame), in.length, in.samples * in.features, to);
-    forward.all->run({drops() ? to : from, w, b, frame.at<T>(gates), frame.address(forward.scratch)});
+    forward->run(frame, rows(), drops() ? to : from, w, b, frame.at<T>(gates));
   }
 
   template <class T>
   void run_backward_weights(const Frame& frame) {
     const EqualRows equal = equal_rows(frame);
-    float *const dw = frame.at(dweight), *const db = frame.at(dbias);
-    const Tensor& from = drops() || equal.count > 0 ? read : x;
-    if (equal.count == 0) {
-      weights.all->run({frame.at<T>(from), frame.at<T>(gates), db, dw, frame.address(weights.scratch)});
-      return;
-    }
+    T* const from = frame.at<T>(drops() || equal.count > 0 ? read : x);
+    if (equal.count == 0) return gradient->run(frame, from, frame.at<T>(gates), rows());
     T* const sums = frame.at<T>(distinct);
-    float* const piece_dw = frame.at(part);
-    float* const piece_db = piece_dw + elements_of(dweight.desc);
-    kernels<RecurrentKernels<T>>().sum_rows(equal, frame.at<T>(gates), width, piece_dw, sums);
-    const auto add = [](const float* a, float* sum, const Tensor& of) {
-      kernels<ElementwiseKernels<float>>().add(a, sum, sum, elements_of(of.desc), false);
-    };
-    std::fill_n(dw, elements_of(dweight.desc), 0.0F);
-    if (biased) std::fill_n(db, width, 0.0F);
-    for_each_piece(equal, sums, width, [&](std::int64_t row) {
-      weights.piece->run({frame.at<T>(from) + row * in.features, sums + row * width, piece_db, piece_dw,
-                          frame.address(weights.scratch)});
-      add(piece_dw, dw, dweight);
-      if (biased) add(piece_db, db, dbias);
-    });
+    kernels<RecurrentKernels<T>>().sum_rows(rows_of_gates(frame), frame.at<T>(gates), width, frame.at(sum),
+                                            sums);
+    gradient->run(frame, from, sums, equal.count);
   }
 
   template <class T>
@@ -196,14 +222,13 @@ struct RecurrentInput::Steps {
     const std::byte* const w = frame.address(back_weight.ref);
     T* const to = frame.at<T>(dx);
     if (equal.count == 0) {
-      data.all->run({frame.at<T>(gates), w, to, frame.address(data.scratch)});
+      data->run(frame, rows(), frame.at<T>(gates), w, to);
       if (drops()) here.scale_time_steps(to, masks(frame), in.length, in.samples * in.features, to);
       return;
     }
     T* const rows_dx = frame.at<T>(read);
     for_each_piece(equal, frame.at<T>(distinct), width, [&](std::int64_t row) {
-      data.piece->run(
-          {frame.at<T>(distinct) + row * width, w, rows_dx + row * in.features, frame.address(data.scratch)});
+      data->run(frame, piece, frame.at<T>(distinct) + row * width, w, rows_dx + row * in.features);
     });
     here.scatter_rows(equal, rows_dx, masks(frame), in.samples, in.features, to);
   }
@@ -224,8 +249,13 @@ RecurrentInput::RecurrentInput(PlanBuilder& plan, const Node& node, const Direct
   s.stream = mask_stream(node, spec.number, Mask::kInput);
   s.tokens = spec.embedded;
   s.biased = product_.has_bias();
+  s.reverse = spec.reverse;
+  s.masked = static_cast<bool>(spec.tokens);
   s.vocabulary = spec.vocabulary;
   s.piece = (s.rows() + kPieces - 1) / kPieces;
+  // A mask's tokens must be those of the embedding; without a mask, the padding's states must not be random.
+  s.skips_padding = s.embedded() && !(plan.training(node) && spec.options.recurrent_dropout > 0) &&
+                    (s.masked ? spec.tokens.ref == spec.embedded.ref : !s.drops());
   const auto bytes = [&](std::int64_t count, std::size_t each) {
     return plan.allocate_bytes(static_cast<std::size_t>(count) * each);
   };
@@ -235,34 +265,47 @@ RecurrentInput::RecurrentInput(PlanBuilder& plan, const Node& node, const Direct
   }
   if (s.reads_copy()) s.read = plan.allocate(product_.x());
   if (!s.embedded()) return;
-  part_ = product_.with_rows(s.piece);
   s.distinct = plan.allocate(product_.gradient());
   s.seen = bytes(s.vocabulary, sizeof(std::int32_t));
-  s.table = bytes(3 * s.rows() + 2, sizeof(std::int32_t));
+  s.table = bytes(s.table_size(), sizeof(std::int32_t));
 }
 
 const Tensor& RecurrentInput::gates() const { return steps_->gates; }
 
 template <class T>
-void RecurrentInput::set_input(const Frame& frame, std::int64_t t, RecurrentStep<T>& step) const {
+void RecurrentInput::set_input(const Frame& frame, std::int64_t number, std::int64_t t,
+                               RecurrentStep<T>& step) const {
   const Steps& s = *steps_;
   const bool distinct = s.equal_rows(frame).count > 0;
   step.input = distinct ? frame.at<T>(s.distinct) : frame.at<T>(s.gates) + t * s.in.samples * s.width;
-  step.rows = distinct ? s.numbers(frame) + t * s.in.samples : nullptr;
+  if (!distinct) return;
+  const Steps::Table table = s.table_of(frame);
+  step.rows =
+      *table.active_rows > 0 ? table.row_numbers + table.begin[number] : table.numbers + t * s.in.samples;
 }
-template void RecurrentInput::set_input(const Frame&, std::int64_t, RecurrentStep<float>&) const;
-template void RecurrentInput::set_input(const Frame&, std::int64_t, RecurrentStep<Bf16>&) const;
+template void RecurrentInput::set_input(const Frame&, std::int64_t, std::int64_t,
+                                        RecurrentStep<float>&) const;
+template void RecurrentInput::set_input(const Frame&, std::int64_t, std::int64_t, RecurrentStep<Bf16>&) const;
+
+ActiveRows RecurrentInput::active_rows(const Frame& frame) const {
+  if (!steps_->skips_padding) return {};
+  const Steps::Table table = steps_->table_of(frame);
+  return *table.active_rows > 0 ? ActiveRows{table.begin, table.active, table.order} : ActiveRows{};
+}
 
 std::vector<Ref> RecurrentInput::uses() const {
   if (!steps_->embedded()) return {};
   return {steps_->distinct.ref, steps_->table};
 }
 
+std::int64_t RecurrentInput::piece() const { return steps_->skips_padding ? steps_->piece : 0; }
+
 void RecurrentInput::add_forward(PlanBuilder& plan, const Node& node) {
   Steps& s = *steps_;
   std::vector<Ref> used = s.memory();
-  const auto describe = [](const RecurrentProduct& product) { return product.forward(); };
-  used.push_back(Steps::make(plan, product_, part_, describe, s.forward));
+  s.forward.emplace(plan, product_, s.sizes(),
+                    [](const RecurrentProduct& product) { return product.forward(); });
+  used.push_back(s.forward->scratch);
   s.weight = plan.working(node, product_.weight(), product_.forward().weights_desc());
   used.push_back(s.weight.ref);
   if (s.biased) used.push_back((s.bias = plan.parameter(node, product_.bias())).ref);
@@ -272,46 +315,34 @@ void RecurrentInput::add_forward(PlanBuilder& plan, const Node& node) {
     plan.add_kernel(
         node, "forward input",
         [steps = steps_](const Frame& frame) { steps->run_forward<decltype(zero)>(frame); }, used, {},
-        product_.flops(), {}, s.forward.implementation);
+        product_.flops(), {}, s.forward->implementation);
   });
 }
 
 void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
   Steps& s = *steps_;
   std::vector<Ref> used = s.memory();
-  const auto describe_weights = [&](const RecurrentProduct& product) {
-    return product.backward_weights(plan, node);
-  };
-  used.push_back(Steps::make(plan, product_, part_, describe_weights, s.weights));
-  s.dweight = plan.gradient_of(node, product_.weight());
-  used.push_back(s.dweight.ref);
+  s.gradient.emplace(plan, node, product_, s.embedded() ? s.piece : 0);
+  used.insert(used.end(), s.gradient->uses().begin(), s.gradient->uses().end());
   if (!s.drops()) used.push_back(s.x.ref);
-  std::vector<std::size_t> completes{plan.slot(node, product_.weight())};
-  if (s.biased) {
-    used.push_back((s.dbias = plan.gradient_of(node, product_.bias())).ref);
-    completes.push_back(plan.slot(node, product_.bias()));
-  }
-  if (s.embedded()) {
-    s.part =
-        plan.allocate_bytes(s.dweight.desc.get_size() + static_cast<std::size_t>(s.width) * sizeof(float));
-    used.push_back(s.part);
-  }
+  if (s.embedded())
+    used.push_back(s.sum = plan.allocate_bytes(static_cast<std::size_t>(s.width) * sizeof(float)));
   with_stored_type(s.gates.desc, [&](auto zero) {
     plan.add_kernel(
         node, "backward weights",
         [steps = steps_](const Frame& frame) { steps->run_backward_weights<decltype(zero)>(frame); }, used,
-        s.dweight, product_.flops(), completes, s.weights.implementation);
+        s.gradient->weights(), product_.flops(), s.gradient->completes(), s.gradient->implementation());
   });
 
   const std::size_t from = node.inputs[0];
   if (!plan.needs_gradient(from)) return;
   const Type type = plan.stored();
   const auto back = product_.backward_data(plan, node, type);
-  const auto describe_data = [&](const RecurrentProduct& product) {
-    return product.backward_data(plan, node, type, back.weights_desc());
-  };
   used = s.memory();
-  used.push_back(Steps::make(plan, product_, part_, describe_data, s.data));
+  s.data.emplace(plan, product_, s.sizes(), [&](const RecurrentProduct& product) {
+    return product.backward_data(plan, node, type, back.weights_desc());
+  });
+  used.push_back(s.data->scratch);
   s.back_weight = plan.working(node, product_.weight(), back.weights_desc());
   s.dx = plan.allocate(product_.x());
   used.insert(used.end(), {s.back_weight.ref, s.dx.ref});
@@ -319,7 +350,7 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
     plan.add_kernel(
         node, "backward data",
         [steps = steps_](const Frame& frame) { steps->run_backward_data<decltype(zero)>(frame); }, used, s.dx,
-        product_.flops(), {}, s.data.implementation);
+        product_.flops(), {}, s.data->implementation);
   });
   Tensor dx = s.dx;
   dx.desc = time_major_desc(s.in, type);

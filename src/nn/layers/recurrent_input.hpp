@@ -1,6 +1,5 @@
 #pragma once
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "nn/kernels/recurrent.hpp"
@@ -11,12 +10,20 @@ namespace convoke::nn {
 
 struct DirectionSpec;
 
+/// The rows of a loop over time that begins each sample at its first token that is not 0. Before it, all
+/// samples have the state of the padding: one row after those of the samples, or none if it is masked.
+struct ActiveRows {
+  const std::int32_t* begin = nullptr;   ///< (L + 1): first row of each step; null: a step has all samples
+  const std::int32_t* active = nullptr;  ///< (L): the samples that have begun
+  const std::int32_t* order = nullptr;   ///< (N): the sample of each row
+};
+
 /// The input's part of the gates of one direction: W x + b for all time steps at once, with dropout of x.
 ///
 /// Behind an embedding, x has equal rows where tokens are equal: within a sample if x has dropout, whose mask
 /// is that of the sample, otherwise within the micro-batch. In many datasets most tokens are padding. Unless
 /// nearly all rows differ, only the distinct ones are multiplied by W, and in backward the sums of their
-/// gradients.
+/// gradients. Unless most time steps have all samples, the loop over time has ActiveRows.
 class RecurrentInput {
  public:
   /// `width`: of all gates, G U.
@@ -28,18 +35,22 @@ class RecurrentInput {
 
   /// (L N, G U): memory for the gates of all time steps.
   const Tensor& gates() const;
-  /// Sets where a time step finds W x + b: in gates(), or in other memory, once for all equal rows.
+  /// Sets where the step that handles time step t finds W x + b: in gates(), or in other memory, once for all
+  /// equal rows.
   template <class T>
-  void set_input(const Frame& frame, std::int64_t t, RecurrentStep<T>& step) const;
-  /// Returns that other memory.
+  void set_input(const Frame& frame, std::int64_t number, std::int64_t t, RecurrentStep<T>& step) const;
+  /// Rows of gates() with ActiveRows are those of the steps, without gaps.
+  ActiveRows active_rows(const Frame& frame) const;
+  /// Returns that other memory, and that of ActiveRows.
   std::vector<Ref> uses() const;
+  /// Returns the rows of a piece of rows that are fewer than all (RowsGradient); 0 without ActiveRows.
+  std::int64_t piece() const;
 
  private:
   struct Steps;
 
   RecurrentProduct product_;
-  std::optional<RecurrentProduct> part_;  ///< the same for a piece of the distinct rows
-  std::shared_ptr<Steps> steps_;          ///< shared by the kernels of the plan
+  std::shared_ptr<Steps> steps_;  ///< shared by the kernels of the plan
 };
 
 /// The streams of the random numbers of a recurrent layer's masks. Dropout layers draw from the stream of

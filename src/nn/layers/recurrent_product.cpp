@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "nn/kernels/elementwise.hpp"
+#include "nn/kernels/instruction_sets.hpp"
+
 namespace convoke::nn {
 
 using dnnl::prop_kind;
@@ -91,5 +94,49 @@ MovingPrimitive RecurrentProduct::moving(const BackwardData::primitive_desc& bac
            {DNNL_ARG_DIFF_SRC, backward.diff_src_desc()}},
           backward.scratchpad_desc()};
 }
+
+RowsGradient::RowsGradient(PlanBuilder& plan, const Node& node, const RecurrentProduct& product,
+                           std::int64_t piece)
+    : all_(dims_of(product.x())[0]),
+      piece_(piece),
+      in_(dims_of(product.x())[1]),
+      out_(dims_of(product.gradient())[1]),
+      products_(plan, product, piece > 0 ? std::vector{piece, all_} : std::vector{all_},
+                [&](const RecurrentProduct& rows) { return rows.backward_weights(plan, node); }),
+      dweight_(plan.gradient_of(node, product.weight())),
+      biased_(product.has_bias()),
+      uses_({products_.scratch, dweight_.ref}),
+      completes_({plan.slot(node, product.weight())}) {
+  if (biased_) {
+    uses_.push_back((dbias_ = plan.gradient_of(node, product.bias())).ref);
+    completes_.push_back(plan.slot(node, product.bias()));
+  }
+  if (piece == 0) return;
+  of_piece_ = plan.allocate_bytes(dweight_.desc.get_size() + static_cast<std::size_t>(out_) * sizeof(float));
+  uses_.push_back(of_piece_);
+}
+
+template <class T>
+void RowsGradient::run(const Frame& frame, T* x, T* dy, std::int64_t rows) {
+  float *const dw = frame.at(dweight_), *const db = frame.at(dbias_);
+  if (rows == all_) return products_.run(frame, rows, x, dy, db, dw);
+  const std::int64_t end = (rows + piece_ - 1) / piece_ * piece_;
+  std::fill(x + rows * in_, x + end * in_, T(0.0F));
+  std::fill(dy + rows * out_, dy + end * out_, T(0.0F));
+  float* const piece_dw = reinterpret_cast<float*>(frame.address(of_piece_));
+  float* const piece_db = piece_dw + elements_of(dweight_.desc);
+  const auto add = [](const float* a, float* sum, std::size_t n) {
+    kernels<ElementwiseKernels<float>>().add(a, sum, sum, n, false);
+  };
+  std::fill_n(dw, elements_of(dweight_.desc), 0.0F);
+  if (biased_) std::fill_n(db, out_, 0.0F);
+  for (std::int64_t row = 0; row < end; row += piece_) {
+    products_.run(frame, piece_, x + row * in_, dy + row * out_, piece_db, piece_dw);
+    add(piece_dw, dw, elements_of(dweight_.desc));
+    if (biased_) add(piece_db, db, static_cast<std::size_t>(out_));
+  }
+}
+template void RowsGradient::run(const Frame&, float*, float*, std::int64_t);
+template void RowsGradient::run(const Frame&, Bf16*, Bf16*, std::int64_t);
 
 }  // namespace convoke::nn

@@ -1,6 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "nn/layers/weighted_primitive.hpp"
 #include "nn/plan/moving_primitive.hpp"
@@ -53,6 +56,65 @@ class RecurrentProduct {
   Forward::primitive_desc forward_;
   double flops_;
   WeightedPrimitive weighted_;
+};
+
+/// A product for several numbers of rows, since a primitive has a fixed one.
+class RowProducts {
+ public:
+  /// `rows`: rising, to the product's own. describe(product): a primitive's descriptor.
+  template <class Describe>
+  RowProducts(PlanBuilder& plan, const RecurrentProduct& product, const std::vector<std::int64_t>& rows,
+              const Describe& describe) {
+    std::size_t bytes = 0;
+    for (const std::int64_t count : rows) {
+      const auto made = describe(count < rows.back() ? product.with_rows(count) : product);
+      products_.emplace_back(count, RecurrentProduct::moving(made));
+      implementation = made.impl_info_str();
+      bytes = std::max(bytes, made.scratchpad_desc().get_size());
+    }
+    scratch = plan.allocate_bytes(bytes + 1);
+  }
+
+  /// Multiplies at least so many rows. `addresses`: as RecurrentProduct::moving(), without the scratch
+  /// memory.
+  template <class... Addresses>
+  void run(const Frame& frame, std::int64_t rows, Addresses... addresses) {
+    const auto enough = [&](const auto& product) { return product.first >= rows; };
+    std::ranges::find_if(products_, enough)->second.run({addresses..., frame.address(scratch)});
+  }
+
+  Ref scratch;
+  std::string implementation;  ///< of all rows
+
+ private:
+  std::vector<std::pair<std::int64_t, MovingPrimitive>> products_;
+};
+
+/// The gradients of a product's weights and bias, by all of its rows or by the first ones. A primitive has a
+/// fixed number of rows, so fewer rows than all are multiplied in pieces.
+class RowsGradient {
+ public:
+  /// `piece`: rows of a piece; 0: run() always gets all rows. Memory beyond the rows must be within that of x
+  /// and dy as far as the last piece reaches.
+  RowsGradient(PlanBuilder& plan, const Node& node, const RecurrentProduct& product, std::int64_t piece);
+
+  /// x (rows, in), dy (rows, out). What the last piece has beyond the rows becomes 0.
+  template <class T>
+  void run(const Frame& frame, T* x, T* dy, std::int64_t rows);
+
+  const std::vector<Ref>& uses() const { return uses_; }
+  const std::vector<std::size_t>& completes() const { return completes_; }
+  const Tensor& weights() const { return dweight_; }
+  const std::string& implementation() const { return products_.implementation; }
+
+ private:
+  std::int64_t all_, piece_, in_, out_;
+  RowProducts products_;
+  Tensor dweight_, dbias_;
+  bool biased_;   // a step must not ask a Tensor, which allocates
+  Ref of_piece_;  // the gradients by one piece
+  std::vector<Ref> uses_;
+  std::vector<std::size_t> completes_;
 };
 
 }  // namespace convoke::nn
