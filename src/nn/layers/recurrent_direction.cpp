@@ -69,12 +69,12 @@ struct Direction::Loop {
     if (list.begin == nullptr)
       return {t, samples, samples, t * samples, before(t) * samples, after(t) * samples};
     const std::int64_t begin = list.begin[step], end = list.begin[step + 1];
-    return {t, end - begin, list.active[step], begin, begin, end};
+    return {t, list.ends ? list.active[step] : end - begin, list.active[step], begin, begin, end};
   }
 
-  /// True if all samples that have begun mask the time step: their states pass over it.
+  /// True if all active samples mask the time step: their states pass over it.
   bool skips(const Frame& frame, const ActiveRows& list, const Rows& rows) const {
-    if (!masked) return rows.count == 0;
+    if (!masked) return false;
     const std::int32_t* const token = frame.at<const std::int32_t>(tokens) + rows.t;
     for (std::int64_t n = 0; n < rows.active; ++n) {
       if (token[(list.order == nullptr ? n : list.order[n]) * length] != 0) return false;
@@ -123,27 +123,38 @@ struct Direction::Loop {
     }
   }
 
-  /// The padding's state is the output of the samples that have not begun.
+  /// Writes the outputs of the samples that are not active: the padding's state, or the one in which they
+  /// ended.
   template <class T>
   void publish_padding(const ActiveRows& list, const Rows& rows, const RecurrentStep<T>& p) const {
-    if (p.y == nullptr) return;
+    if (p.y == nullptr || (list.ends && !sequences)) return;
+    const std::int64_t to_previous = (reverse ? 1 : -1) * samples * y_stride;
     for (std::int64_t row = rows.active; row < samples; ++row) {
       T* const to = p.y + list.order[row] * y_stride;
-      if (masked) {
+      if (masked && (zero_masked || !list.ends)) {
         std::fill_n(to, units, T(0.0F));
       } else {
-        std::copy_n(p.h + rows.active * units, units, to);
+        std::copy_n(list.ends ? to + to_previous : p.h + rows.active * units, units, to);
       }
     }
   }
-  /// So the gradients of these outputs are of one state.
+  /// Adds the gradients of these outputs to those of the states.
   template <class T>
   void gather_padding(const ActiveRows& list, const Rows& rows, const RecurrentStep<T>& p) const {
-    if (masked || p.dy == nullptr) return;
+    if (p.dy == nullptr || (masked && (zero_masked || !list.ends))) return;
     for (std::int64_t row = rows.active; row < samples; ++row) {
       const T* const from = p.dy + list.order[row] * y_stride;
-      for (std::int64_t u = 0; u < units; ++u) p.dh[rows.active * units + u] += load(from + u);
+      float* const to = p.dh + (list.ends ? row : rows.active) * units;
+      for (std::int64_t u = 0; u < units; ++u) to[u] += load(from + u);
     }
+  }
+  /// Without sequences, the output of a sample that ends at this step is its state.
+  template <class T>
+  void publish_ended(const Frame& frame, const ActiveRows& list, const Rows& rows, std::int64_t step,
+                     const T* states) const {
+    if (!list.ends || sequences || step + 1 == length) return;
+    for (std::int64_t row = list.active[step + 1]; row < rows.active; ++row)
+      std::copy_n(states + row * units, units, frame.at<T>(y) + y_column + list.order[row] * y_stride);
   }
   /// Samples that begin at a step, and the padding there, have one state before it.
   void merge_padding(const Rows& rows, const Rows& previous, float* gradient) const {
@@ -163,7 +174,7 @@ struct Direction::Loop {
     auto* const result = address<float>(frame, product);
     for (std::int64_t step = 0; step < length; ++step) {
       const Rows rows = rows_at(list, step);
-      if (step > 0 && list.begin != nullptr) {
+      if (step > 0 && list.begin != nullptr && !list.ends) {
         const Rows previous = rows_at(list, step - 1);
         begin_samples(rows, previous, address<T>(frame, h));
         if (!gru) begin_samples(rows, previous, address<float>(frame, c));
@@ -177,6 +188,7 @@ struct Direction::Loop {
       p.product = result;
       forward_step(gru, p);
       publish_padding(list, rows, p);
+      publish_ended(frame, list, rows, step, p.h);
     }
   }
 
@@ -196,7 +208,16 @@ struct Direction::Loop {
       p.back = through_state;
       if (gru) p.recurrent_gates = address<T>(frame, recurrent_gates) + rows.gates * width;
       gather_padding(list, rows, p);
+      if (list.ends && p.back != nullptr) {  // what ends at this step has no gradient from the next one
+        const std::int64_t went_on = list.active[step + 1] * units;
+        std::fill(returned + went_on, returned + rows.active * units, 0.0F);
+      }
       backward_step(gru, p);
+      if (list.ends) {
+        const std::int64_t end = (list.begin[step + 1] - list.begin[step]) * width;
+        for (T* const gradient : {p.gates, p.recurrent_gates})
+          if (gradient != nullptr) std::fill(gradient + rows.active * width, gradient + end, T(0.0F));
+      }
       through_state = nullptr;
       if (step == 0) continue;
       if (!skips(frame, list, rows)) {
@@ -204,7 +225,7 @@ struct Direction::Loop {
                           frame.address(back_weight.ref), returned);
         through_state = returned;
       }
-      if (list.begin == nullptr) continue;
+      if (list.begin == nullptr || list.ends) continue;
       const Rows previous = rows_at(list, step - 1);
       for (float* const gradient : {p.dh, p.dc, returned}) merge_padding(rows, previous, gradient);
     }

@@ -1,6 +1,7 @@
 #include "nn/layers/recurrent_input.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -31,34 +32,17 @@ std::int32_t number_rows(const std::int32_t* tokens, const SequenceExtents& in, 
   return count;
 }
 
-/// Lists the first rows of `count` steps (ActiveRows) and their numbers. `first`: scratch memory (N). Returns
-/// the number of rows.
-std::int32_t list_active_rows(const std::int32_t* tokens, const SequenceExtents& in, bool reverse,
-                              bool padding_row, const std::int32_t* numbers, std::int32_t* first,
-                              std::int32_t* order, std::int32_t* active, std::int32_t* begin,
-                              std::int32_t* row_numbers) {
-  const auto time_of = [&](std::int64_t step) { return reverse ? in.length - 1 - step : step; };
-  std::fill_n(active, in.length, 0);
+/// Writes how many steps of the padding stand before the first word of each sample, at most L - 1; `reverse`:
+/// behind the last word. Returns the sum.
+std::int64_t count_padding(const std::int32_t* tokens, const SequenceExtents& in, bool reverse,
+                           std::int32_t* counts) {
   for (std::int64_t n = 0; n < in.samples; ++n) {
-    std::int32_t step = 0;
-    while (step + 1 < in.length && tokens[n * in.length + time_of(step)] == 0) ++step;
-    ++active[first[n] = step];
+    const std::int32_t* const first = tokens + n * in.length + (reverse ? in.length - 1 : 0);
+    std::int32_t count = 0;
+    while (count + 1 < in.length && first[reverse ? -count : count] == 0) ++count;
+    counts[n] = count;
   }
-  std::int32_t begun = 0;
-  for (std::int64_t step = 0; step < in.length; ++step) {
-    begin[step] = begun;  // for now, the place in the order of the first sample that begins here
-    begun += active[step];
-    active[step] = begun;
-  }
-  for (std::int64_t n = 0; n < in.samples; ++n) order[begin[first[n]]++] = static_cast<std::int32_t>(n);
-  std::int32_t row = 0;
-  for (std::int64_t step = 0; step < in.length; ++step) {
-    begin[step] = row;
-    const std::int32_t rows = active[step] + (padding_row && active[step] < in.samples ? 1 : 0);
-    for (std::int32_t i = 0; i < rows; ++i)
-      row_numbers[row++] = numbers[time_of(step) * in.samples + order[i]];
-  }
-  return begin[in.length] = row;
+  return std::accumulate(counts, counts + in.samples, std::int64_t{0});
 }
 
 /// Lists the positions of each number (EqualRows).
@@ -92,6 +76,7 @@ struct RecurrentInput::Steps {
   /// The integers in `table`: what find_equal_rows finds.
   struct Table {
     std::int32_t *distinct, *active_rows;       ///< numbers of rows; 0: all rows differ, or are active
+    std::int32_t* ends;                         ///< ActiveRows::ends
     std::int32_t *numbers, *positions, *start;  ///< of the rows (L, N)
     std::int32_t *order, *active, *begin;       ///< ActiveRows
     std::int32_t *row_numbers, *row_positions, *row_start;  ///< of the active rows
@@ -120,13 +105,13 @@ struct RecurrentInput::Steps {
   bool drops() const { return dropout > 0; }
   bool reads_copy() const { return drops() || embedded(); }
   float* masks(const Frame& frame) const { return drops() ? frame.at(factors) : nullptr; }
-  std::int64_t table_size() const { return 6 * rows() + 2 * in.length + in.samples + 5; }
+  std::int64_t table_size() const { return 6 * rows() + 2 * in.length + in.samples + 6; }
   Table table_of(const Frame& frame) const {
     std::int32_t* at = frame.integers(table);
     const auto next = [&](std::int64_t count) { return std::exchange(at, at + count); };
-    return {next(1),          next(1),          next(rows()),    next(rows()),
-            next(rows() + 1), next(in.samples), next(in.length), next(in.length + 1),
-            next(rows()),     next(rows()),     next(rows() + 1)};
+    return {next(1),          next(1),          next(1),         next(rows()),        next(rows()),
+            next(rows() + 1), next(in.samples), next(in.length), next(in.length + 1), next(rows()),
+            next(rows()),     next(rows() + 1)};
   }
   /// Returns the distinct rows; none if nearly all rows differ.
   EqualRows equal_rows(const Frame& frame) const {
@@ -153,11 +138,43 @@ struct RecurrentInput::Steps {
     *here.distinct = count;
     list_positions(here.numbers, rows(), count, here.start, here.positions);
     if (!skips_padding) return;
-    const std::int32_t active = list_active_rows(token, in, reverse, !masked, here.numbers, here.row_start,
-                                                 here.order, here.active, here.begin, here.row_numbers);
+    const std::int64_t active = list_active_rows(token, here);
     if (active > most) return;
-    *here.active_rows = active;
+    *here.active_rows = static_cast<std::int32_t>(active);
     list_positions(here.row_numbers, active, count, here.row_start, here.row_positions);
+  }
+
+  /// Returns the number of rows. Leaves out the padding at one end of the samples: with a mask, where there
+  /// is more.
+  std::int64_t list_active_rows(const std::int32_t* token, const Table& here) const {
+    const std::int64_t length = in.length, samples = in.samples;
+    std::int32_t* const padding = here.row_start;  // not needed yet
+    const bool ends = masked && count_padding(token, in, !reverse, padding) >
+                                    count_padding(token, in, reverse, here.row_positions);
+    if (!ends) count_padding(token, in, reverse, padding);
+    *here.ends = ends ? 1 : 0;
+    // In the order in which samples begin or, from the last step to the first, end.
+    std::fill_n(here.active, length, 0);
+    for (std::int64_t n = 0; n < samples; ++n) ++here.active[padding[n]];
+    std::partial_sum(here.active, here.active + length, here.active);
+    std::copy_n(here.active, length, here.begin);
+    for (std::int64_t n = samples; n-- > 0;)
+      here.order[--here.begin[padding[n]]] = static_cast<std::int32_t>(n);
+    if (ends) std::reverse(here.active, here.active + length);
+
+    std::int32_t row = 0;
+    for (std::int64_t step = 0; step < length; ++step) {
+      const std::int32_t now = here.active[step];
+      const std::int64_t t = reverse ? length - 1 - step : step;
+      // Samples that end before this step have rows for their last states, samples that begin later have one
+      // row.
+      const std::int64_t rows =
+          ends ? (step == 0 ? samples : here.active[step - 1]) : now + (!masked && now < samples ? 1 : 0);
+      here.begin[step] = row;
+      for (std::int64_t i = 0; i < rows; ++i)
+        here.row_numbers[row++] = here.numbers[t * samples + here.order[i]];
+    }
+    return here.begin[length] = row;
   }
 
   /// Returns the memory of rows and masks, which forward and backward use.
@@ -290,7 +307,8 @@ template void RecurrentInput::set_input(const Frame&, std::int64_t, std::int64_t
 ActiveRows RecurrentInput::active_rows(const Frame& frame) const {
   if (!steps_->skips_padding) return {};
   const Steps::Table table = steps_->table_of(frame);
-  return *table.active_rows > 0 ? ActiveRows{table.begin, table.active, table.order} : ActiveRows{};
+  return *table.active_rows > 0 ? ActiveRows{table.begin, table.active, table.order, *table.ends > 0}
+                                : ActiveRows{};
 }
 
 std::vector<Ref> RecurrentInput::uses() const {

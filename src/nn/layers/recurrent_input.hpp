@@ -11,11 +11,13 @@ namespace convoke::nn {
 struct DirectionSpec;
 
 /// The rows of a loop over time that begins each sample at its first token that is not 0. Before it, all
-/// samples have the state of the padding: one row after those of the samples, or none if it is masked.
+/// samples have the state of the padding: one row after those of the samples, or none if it is masked. With a
+/// mask, the loop may instead end each sample at its last such token, where its state stays.
 struct ActiveRows {
   const std::int32_t* begin = nullptr;   ///< (L + 1): first row of each step; null: a step has all samples
-  const std::int32_t* active = nullptr;  ///< (L): the samples that have begun
+  const std::int32_t* active = nullptr;  ///< (L): the samples that have begun, or have not ended
   const std::int32_t* order = nullptr;   ///< (N): the sample of each row
+  bool ends = false;  ///< samples end; those that end at a step still have rows, unused, in the next one
 };
 
 /// The input's part of the gates of one direction: W x + b for all time steps at once, with dropout of x.
