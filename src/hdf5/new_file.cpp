@@ -47,7 +47,7 @@ void NewFile::copy(std::uint64_t begin, std::uint64_t end) {
   for (; begin < end; begin += buffer.size()) {
     buffer.resize(std::min<std::uint64_t>(end - begin, kPiece));
     memory_.read_at(begin, buffer);
-    target_.write_at(begin, buffer);
+    write(begin, buffer);
   }
 }
 

@@ -81,8 +81,7 @@ void map_large_blocks() {
 
 void prefer_huge_pages(std::span<std::byte> memory) {
 #ifdef MADV_HUGEPAGE
-  if (memory.size() < kHugeFrom || available_bytes() / 4 < memory.size()) return;
-  ::madvise(memory.data(), memory.size(), MADV_HUGEPAGE);
+  if (memory.size() >= kHugeFrom) ::madvise(memory.data(), memory.size(), MADV_HUGEPAGE);
 #endif
 }
 

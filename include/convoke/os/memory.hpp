@@ -29,9 +29,9 @@ void map_large_blocks();
 constexpr std::size_t kHugePage = std::size_t{2} << 20, kHugeFrom = 2 * kHugePage;
 
 /// Asks the kernel for huge pages, where it gives them on request
-/// (/sys/kernel/mm/transparent_hugepage/enabled: madvise). Nothing is asked for smaller memory, and where
-/// less than four times as much is left. A core of Zen 4 knows the places of 12 MiB of small pages; beyond,
-/// it read 64 MiB at 27 GB/s, and at 47 GB/s in huge pages.
+/// (/sys/kernel/mm/transparent_hugepage/enabled: madvise); nothing is asked for smaller memory. A core of Zen
+/// 4 knows the places of 12 MiB of small pages; beyond, it read 64 MiB at 27 GB/s, and at 47 GB/s in huge
+/// pages.
 void prefer_huge_pages(std::span<std::byte> memory);
 
 /// Takes the memory for all pages of a mapping now, as touching them would, but returns false if there is not

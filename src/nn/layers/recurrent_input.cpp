@@ -148,10 +148,10 @@ struct RecurrentInput::Steps {
   /// is more.
   std::int64_t list_active_rows(const std::int32_t* token, const Table& here) const {
     const std::int64_t length = in.length, samples = in.samples;
-    std::int32_t* const padding = here.row_start;  // not needed yet
-    const bool ends = masked && count_padding(token, in, !reverse, padding) >
-                                    count_padding(token, in, reverse, here.row_positions);
-    if (!ends) count_padding(token, in, reverse, padding);
+    std::int32_t *const before = here.row_start, *const behind = here.row_positions;  // not needed yet
+    const std::int64_t first = count_padding(token, in, reverse, before);
+    const bool ends = masked && count_padding(token, in, !reverse, behind) > first;
+    const std::int32_t* const padding = ends ? behind : before;
     *here.ends = ends ? 1 : 0;
     // In the order in which samples begin or, from the last step to the first, end.
     std::fill_n(here.active, length, 0);

@@ -98,7 +98,7 @@ class RowsGradient {
   /// and dy as far as the last piece reaches.
   RowsGradient(PlanBuilder& plan, const Node& node, const RecurrentProduct& product, std::int64_t piece);
 
-  /// x (rows, in), dy (rows, out). What the last piece has beyond the rows becomes 0.
+  /// x (rows, in), dy (rows, out). run() sets the rows of the last piece that exceed `rows` to 0.
   template <class T>
   void run(const Frame& frame, T* x, T* dy, std::int64_t rows);
 
