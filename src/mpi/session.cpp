@@ -26,6 +26,7 @@
 #include "convoke/os/environment.hpp"
 #include "convoke/os/process.hpp"
 #include "convoke/os/thread.hpp"
+#include "mpi/launcher_watch.hpp"
 #include "mpi/link_watch.hpp"
 #include "mpi/mpich.hpp"
 #include "mpi/open_mpi.hpp"
@@ -45,6 +46,13 @@ bool running() {
   return initialized != 0 && !ended();
 }
 
+/// Returns the rank that mpirun gave this process; -1 if another program started it, or it belongs to another
+/// MPI.
+int rank_by_launcher() {
+  const int rank = open_mpi::rank_by_launcher();
+  return rank >= 0 ? rank : mpich::rank_by_launcher();
+}
+
 /// Initializes MPI unless it already runs; returns true if it did.
 ///
 /// One thread makes all calls, but another may call MPI_Abort while the first is inside MPI_Wait, which needs
@@ -57,6 +65,8 @@ bool start(double& seconds) {
   int provided = 0;
   os::survive_broken_pipes();
   open_mpi::choose_settings();
+  std::optional<LauncherWatch> launcher;
+  if (rank_by_launcher() >= 0) launcher.emplace();
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) {
     throw Error(fmt::format("{}: MPI_Init_thread failed", os::host_name()),
                 "look at the messages of MPI above, and at convoke doctor");
@@ -126,13 +136,6 @@ void let_rank_0_print_first() {
     if (*rank > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
     return;
   }
-}
-
-/// Returns the rank that mpirun gave this process; -1 if another program started it, or it belongs to another
-/// MPI.
-int rank_by_launcher() {
-  const int rank = open_mpi::rank_by_launcher();
-  return rank >= 0 ? rank : mpich::rank_by_launcher();
 }
 
 /// Ends all ranks, without further output: the reason has been printed. MPI_Abort waits for the launcher,
