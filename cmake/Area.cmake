@@ -1,4 +1,4 @@
-# convoke_area(name [HOT] ABOUT "..." AREAS core... PACKAGES fmt::fmt... GENERATED a.cpp...)
+# convoke_area(name [HOT | RARE] ABOUT "..." AREAS core... PACKAGES fmt::fmt... GENERATED a.cpp...)
 # One static library per area, from every source in its folder. It links the areas whose headers it may include, and
 # privately the third-party package that only this area may see; test/layering checks the includes. ABOUT is for the
 # drawing (cmake/Drawing.cmake).
@@ -11,6 +11,10 @@ target_compile_options(convoke_options INTERFACE
   -fno-math-errno -fno-trapping-math)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(convoke_options INTERFACE -Wno-restrict)  # GCC's bug 105651: a false warning for "a" + string
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC looks for memory to reuse at every 256 MiB instead of 128: a tenth of the compile time, for a tenth of memory.
+  target_compile_options(convoke_options INTERFACE "SHELL:--param ggc-min-heapsize=262144")
 endif()
 if(CONVOKE_WERROR)
   target_compile_options(convoke_options INTERFACE -Werror)
@@ -26,11 +30,13 @@ endif()
 
 set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 
-# convoke_compile_together(target [HOT | ONCE]): a small file spends most of its compile time on headers that its
-# neighbors include too, so up to 16 files are compiled as one unit (CONVOKE_UNITY). Code that runs for every sample or
+# convoke_compile_together(target [HOT | RARE | ONCE]): a small file spends most of its compile time on headers that its
+# neighbors include too, so up to CONVOKE_UNIT_FILES are compiled as one unit (CONVOKE_UNITY). Code that runs for every sample or
 # step (HOT) is optimized and vectorized; -O3 would also unroll its loops, which takes three times as long to compile and
-# is not faster. Code that runs once per epoch or job is compiled with -O1 in half the time, and tests that only start
-# programs and read files (ONCE) without optimization, in a third.
+# is not faster. Code that runs once per epoch, or over a dataset, is compiled with -O1 in half the time, and code that
+# reads options and describes results (RARE) with -Og in four fifths of that: it would slow the preparation of texts by
+# a third. Tests that only start programs and read files (ONCE) are not optimized.
+set(CONVOKE_UNIT_FILES 32)
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND CONVOKE_HOT_OPTIONS -fvect-cost-model=dynamic)
@@ -40,6 +46,8 @@ function(convoke_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVOKE_UNITY} UNITY_BUILD_MODE GROUP)
   if("HOT" IN_LIST ARGN)
     target_compile_options(${target} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:${CONVOKE_HOT_OPTIONS}>")
+  elseif("RARE" IN_LIST ARGN)
+    target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Og>)
   elseif("ONCE" IN_LIST ARGN)
     target_compile_options(${target} PRIVATE -O0)
   else()
@@ -60,7 +68,7 @@ function(convoke_group_sources target)
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
       continue()
     endif()
-    math(EXPR unit "0${number} / 16")
+    math(EXPR unit "0${number} / ${CONVOKE_UNIT_FILES}")
     set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${unit})
     math(EXPR number "0${number} + 1")
   endforeach()
@@ -68,7 +76,7 @@ function(convoke_group_sources target)
 endfunction()
 
 function(convoke_area name)
-  cmake_parse_arguments(ARG "HOT" "ABOUT" "AREAS;PACKAGES;GENERATED" ${ARGN})
+  cmake_parse_arguments(ARG "HOT;RARE" "ABOUT" "AREAS;PACKAGES;GENERATED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   add_library(convoke_${name} STATIC ${sources} ${ARG_GENERATED})
   convoke_compile_together(convoke_${name} ${ARGN})
@@ -93,7 +101,7 @@ function(convoke_precompile target)
     return()
   endif()
   set(kind "")
-  foreach(different HOT convoke_dnnl)
+  foreach(different HOT RARE convoke_dnnl)
     if(different IN_LIST ARGN)
       string(APPEND kind _${different})
     endif()

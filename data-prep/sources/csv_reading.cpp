@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBlockBytes = 1U << 16;
+constexpr std::size_t kReadBytes = 1U << 16;
 
 struct QuotingName {
   std::string_view name;
@@ -63,7 +63,7 @@ struct Bytes {
 Bytes scan(const fs::path& file, CsvExtent extent) {
   Bytes bytes;
   const os::File in(file, os::Access::kRead);  // refuses pipes, which cannot be read twice
-  std::string block(kBlockBytes, '\0');
+  std::string block(kReadBytes, '\0');
   std::uint64_t at = 0;
   do {
     const std::string_view part(block.data(), in.read_some_at(at, std::as_writable_bytes(std::span(block))));
@@ -175,16 +175,16 @@ class Examination {
   // Returns the number of lines above the table: one without separators, and those up to the first of five
   // lines that have the same number of at least two.
   static std::size_t title_lines(const std::vector<std::string>& lines) {
-    constexpr std::size_t kMost = 5, kRows = 5;
+    constexpr std::size_t kMost = 5, kSame = 5;
     if (lines[0].empty() || lines[0].find_first_of(",;\t|\"#") != std::string::npos) return 0;
     const auto count = [&](std::size_t line, char c) {
       return std::count(lines[line].begin(), lines[line].end(), c);
     };
     for (const char separator : {',', ';', '\t', '|'}) {
-      for (std::size_t first = 1; first <= kMost && first + kRows <= lines.size(); ++first) {
+      for (std::size_t first = 1; first <= kMost && first + kSame <= lines.size(); ++first) {
         if (count(first, separator) == 0) continue;
         bool equal = count(first, separator) >= 2, blanks = count(0, ' ') > 0;
-        for (std::size_t line = first; line < first + kRows; ++line) {
+        for (std::size_t line = first; line < first + kSame; ++line) {
           equal = equal && count(line, separator) == count(first, separator);
           blanks = blanks && count(line, ' ') == count(0, ' ');
         }

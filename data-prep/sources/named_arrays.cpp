@@ -32,7 +32,7 @@ struct Meaning {
 };
 
 // Cuts "train/x_1" and "XTrain" into their words, in lower case and with the usual names of splits.
-std::vector<std::string> words_of(const std::string& name) {
+std::vector<std::string> name_words(const std::string& name) {
   const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
   const auto lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
   std::vector<std::string> words{""};
@@ -89,7 +89,7 @@ Meaning meaning_of_words(std::vector<std::string> words) {
 // Groups around the array need not mean anything: "leaves/train/x".
 Meaning meaning_of(const std::string& array) {
   for (std::size_t begin = 0;; ++begin) {
-    const Meaning meaning = meaning_of_words(words_of(array.substr(begin)));
+    const Meaning meaning = meaning_of_words(name_words(array.substr(begin)));
     if (meaning.role != Role::kNone) return meaning;
     begin = array.find('/', begin);
     if (begin == std::string::npos) return {};
@@ -104,7 +104,7 @@ Meaning meaning_of(const std::string& array, const ColumnOptions& columns) {
   };
   const bool samples = is(columns.path), labels = is(columns.label);
   if (samples || labels) {
-    for (const std::string& word : words_of(array)) {
+    for (const std::string& word : name_words(array)) {
       if (is_in(word, kSplits)) meaning.split = word;
     }
     meaning.role = samples ? Role::kSamples : Role::kLabels;

@@ -14,27 +14,27 @@ namespace convoke::data_prep {
 
 namespace {
 
-enum class Role : std::uint8_t { kLetter, kBlank, kPunctuation, kApostrophe, kMark, kInvalid };
+enum class CharacterRole : std::uint8_t { kLetter, kBlank, kPunctuation, kApostrophe, kMark, kInvalid };
 
-Role role_of_ascii(unsigned char c) {
-  if (c == '\'') return Role::kApostrophe;
-  if (c <= ' ' || c == 0x7F) return Role::kBlank;
+CharacterRole role_of_ascii(unsigned char c) {
+  if (c == '\'') return CharacterRole::kApostrophe;
+  if (c <= ' ' || c == 0x7F) return CharacterRole::kBlank;
   const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  return letter ? Role::kLetter : Role::kPunctuation;
+  return letter ? CharacterRole::kLetter : CharacterRole::kPunctuation;
 }
 
 constexpr std::array<utf8proc_int32_t, 4> kApostrophes{0x2018, 0x2019, 0x02BC, 0xFF07};
 
-Role role_of(utf8proc_int32_t character) {
+CharacterRole role_of(utf8proc_int32_t character) {
   if (std::find(kApostrophes.begin(), kApostrophes.end(), character) != kApostrophes.end()) {
-    return Role::kApostrophe;
+    return CharacterRole::kApostrophe;
   }
   switch (utf8proc_category(character)) {
     case UTF8PROC_CATEGORY_ZS:
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP:
     case UTF8PROC_CATEGORY_CC:
-      return Role::kBlank;
+      return CharacterRole::kBlank;
     case UTF8PROC_CATEGORY_PC:
     case UTF8PROC_CATEGORY_PD:
     case UTF8PROC_CATEGORY_PS:
@@ -43,12 +43,12 @@ Role role_of(utf8proc_int32_t character) {
     case UTF8PROC_CATEGORY_PF:
     case UTF8PROC_CATEGORY_PO:
     case UTF8PROC_CATEGORY_CF:  // soft hyphens, byte order marks
-      return Role::kPunctuation;
+      return CharacterRole::kPunctuation;
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
-      return Role::kMark;
+      return CharacterRole::kMark;
     default:
-      return Role::kLetter;
+      return CharacterRole::kLetter;
   }
 }
 
@@ -57,7 +57,7 @@ constexpr utf8proc_int32_t kReplacement = 0xFFFD;  // stands for invalid bytes
 struct Character {
   utf8proc_int32_t code;
   std::size_t bytes;
-  Role role;
+  CharacterRole role;
 };
 
 // Returns the character at text[at]; an invalid byte is one character.
@@ -67,8 +67,8 @@ Character character_at(std::string_view text, std::size_t at) {
   utf8proc_int32_t code = 0;
   const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
                                                   static_cast<utf8proc_ssize_t>(text.size() - at), &code);
-  if (bytes <= 0) return {byte, 1, Role::kInvalid};
-  if (code == kReplacement) return {code, static_cast<std::size_t>(bytes), Role::kInvalid};
+  if (bytes <= 0) return {byte, 1, CharacterRole::kInvalid};
+  if (code == kReplacement) return {code, static_cast<std::size_t>(bytes), CharacterRole::kInvalid};
   return {code, static_cast<std::size_t>(bytes), role_of(code)};
 }
 
@@ -133,18 +133,18 @@ std::vector<std::string> words_of(std::string_view text) {
     const Character character = character_at(text, at);
     at += character.bytes;
     switch (character.role) {
-      case Role::kBlank:
+      case CharacterRole::kBlank:
         word.end();
         break;
-      case Role::kPunctuation:
-      case Role::kInvalid:
+      case CharacterRole::kPunctuation:
+      case CharacterRole::kInvalid:
         break;
-      case Role::kApostrophe:
+      case CharacterRole::kApostrophe:
         word.add('\'');
         break;
-      case Role::kLetter:
-      case Role::kMark:
-        word.add(utf8proc_tolower(character.code), character.role == Role::kMark);
+      case CharacterRole::kLetter:
+      case CharacterRole::kMark:
+        word.add(utf8proc_tolower(character.code), character.role == CharacterRole::kMark);
     }
   }
   word.end();
@@ -209,12 +209,12 @@ constexpr std::array<std::string_view, 179> kNltk{
     "wouldn't", "y",         "you",       "you'd",     "you'll",   "you're",     "you've",  "your",
     "yours",    "yourself",  "yourselves"};
 
-struct Entry {
+struct WordList {
   std::string_view name;
   std::span<const std::string_view> words;  // sorted
 };
 
-constexpr std::array kLists{Entry{"none", {}}, Entry{"english", kEnglish}, Entry{"nltk", kNltk}};
+constexpr std::array kLists{WordList{"none", {}}, WordList{"english", kEnglish}, WordList{"nltk", kNltk}};
 
 }  // namespace
 

@@ -114,11 +114,11 @@ void add_encoding_options(CLI::App& parser, PrepareOptions& options) {
       ->group("Pictures");
 }
 
-constexpr const char* kColumns = "Columns of a CSV, features of TFRecords";
+constexpr const char* kColumnGroup = "Columns of a CSV, features of TFRecords";
 
 void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
   const auto add = [&](const char* name, std::string& to, const char* help) {
-    parser.add_option(name, to, help)->type_name("COLUMN")->group(kColumns);
+    parser.add_option(name, to, help)->type_name("COLUMN")->group(kColumnGroup);
   };
   add("--path-column", columns.path,
       "Column of the picture files; by default filepaths, filename, image, id_code or similar");
@@ -133,16 +133,16 @@ void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
                   "Features of a table (its columns) or of I/O traces; by default all that have no other use")
       ->delimiter(',')
       ->type_name("COLUMN,...")
-      ->group(kColumns);
+      ->group(kColumnGroup);
   parser
       .add_option("--categories", columns.categories,
                   "Columns whose numbers name categories; each value becomes a feature")
       ->delimiter(',')
       ->type_name("COLUMN,...")
-      ->group(kColumns);
+      ->group(kColumnGroup);
   parser.add_option("--images", columns.images_folder, "The folder of the pictures that a CSV names")
       ->type_name("FOLDER")
-      ->group(kColumns);
+      ->group(kColumnGroup);
 }
 
 // Options for files whose format is guessed wrongly; --dry-run shows the guess.

@@ -98,7 +98,7 @@ Links links_of(const StudyPredictOptions& options, const std::vector<doctor::Lin
   return links;
 }
 
-std::string describe(const study::LinkSpeed& link, const std::string& from) {
+std::string link_note(const study::LinkSpeed& link, const std::string& from) {
   return fmt::format("{:.1f} us, {}/s ({})", link.latency_seconds * 1e6,
                      format_bytes(static_cast<std::uint64_t>(link.bytes_per_second)), from);
 }
@@ -216,7 +216,7 @@ void predict(const StudyPredictOptions& options, const recipe::Recipe& recipe, c
                counted(measured.threads, "thread"), counted(cluster.ranks_per_node, "rank"),
                describe_exchange(measured.profile));
   }
-  fmt::print("  links between nodes: {}\n", describe(links.between, links.from));
+  fmt::print("  links between nodes: {}\n", link_note(links.between, links.from));
   print_steps(steps);
   if (i == 0) print_scatter(measured.profile.scatter());
   if (checked) {

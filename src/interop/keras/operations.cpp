@@ -198,22 +198,22 @@ std::vector<std::string> operation_names() {
 }
 
 /// TensorFlow's functions with the names that keras.ops has for them.
-struct Function {
+struct TensorFlowFunction {
   std::string_view name, kind;
 };
-constexpr std::array kFunctions{
-    Function{"__operators__.add", "Add"},
-    Function{"__operators__.getitem", "GetItem"},
-    Function{"cast", "Cast"},
-    Function{"math.add", "Add"},
-    Function{"math.multiply", "Multiply"},
-    Function{"math.sigmoid", "Sigmoid"},
-    Function{"math.tanh", "Tanh"},
-    Function{"nn.bias_add", "Add"},
-    Function{"nn.relu", "Relu"},
-    Function{"nn.relu6", "Relu6"},
-    Function{"nn.silu", "Silu"},
-    Function{"stack", "Stack"},
+constexpr std::array kTensorFlowFunctions{
+    TensorFlowFunction{"__operators__.add", "Add"},
+    TensorFlowFunction{"__operators__.getitem", "GetItem"},
+    TensorFlowFunction{"cast", "Cast"},
+    TensorFlowFunction{"math.add", "Add"},
+    TensorFlowFunction{"math.multiply", "Multiply"},
+    TensorFlowFunction{"math.sigmoid", "Sigmoid"},
+    TensorFlowFunction{"math.tanh", "Tanh"},
+    TensorFlowFunction{"nn.bias_add", "Add"},
+    TensorFlowFunction{"nn.relu", "Relu"},
+    TensorFlowFunction{"nn.relu6", "Relu6"},
+    TensorFlowFunction{"nn.silu", "Silu"},
+    TensorFlowFunction{"stack", "Stack"},
 };
 
 }  // namespace
@@ -242,7 +242,7 @@ Value convert_operation(const Call& call) {
 
 Value convert_tensorflow(const Call& call) {
   const std::string name = call.config().text("function");
-  const Function* function = find_named(kFunctions, name);
+  const TensorFlowFunction* function = find_named(kTensorFlowFunctions, name);
   const ElementFunction* elementwise = find_element_function(&ElementFunction::tensorflow, name);
   if (function == nullptr && elementwise == nullptr) {
     throw Error(fmt::format("calls TensorFlow's function {}, which cannot be converted", one_line(name)),

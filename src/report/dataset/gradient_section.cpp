@@ -10,7 +10,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostClasses = 12;
+constexpr std::size_t kMostFigures = 12;
 constexpr std::int64_t kSmallCell = 4, kLargeCell = 8, kSmallImage = 40;  // pixels
 constexpr std::int64_t kDrawnCell = 14;  // a cell is drawn with at least so many pixels
 
@@ -79,7 +79,7 @@ Figure gradients_of(const Shown& shown, const explore::Sample& sample) {
 void add_gradients(Page& page, const Shown& shown) {
   std::vector<Figure> figures;
   for (const auto& sheet : shown.found.sheets) {
-    if (!sheet.empty() && figures.size() < kMostClasses)
+    if (!sheet.empty() && figures.size() < kMostFigures)
       figures.push_back(gradients_of(shown, sheet.front()));
   }
   if (figures.empty()) return;

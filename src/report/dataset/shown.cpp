@@ -10,7 +10,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::int64_t kColors = 3;
+constexpr std::int64_t kColorChannels = 3;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ std::string Shown::channel_name(std::size_t channel) const {
     return found.names.features.empty() ? fmt::format("feature {}", channel) : found.names.features[channel];
   }
   if (channels == 1) return "gray";
-  if (channels == kColors && found.info.sample_type == data::SampleType::kUint8) {
+  if (channels == kColorChannels && found.info.sample_type == data::SampleType::kUint8) {
     return channel == 0 ? "red" : channel == 1 ? "green" : "blue";
   }
   return fmt::format("channel {}", channel);

@@ -274,13 +274,13 @@ void draw_boxes(const Drawing&, GnuplotCommands& gnuplot) {
 }
 
 using Draw = void (*)(const Drawing&, GnuplotCommands&);
-constexpr std::array<Draw, 5> kKinds{draw_bars, draw_histogram, draw_lines, draw_scatter, draw_boxes};
+constexpr std::array<Draw, 5> kDraw{draw_bars, draw_histogram, draw_lines, draw_scatter, draw_boxes};
 
 }  // namespace
 
 GnuplotScript gnuplot_script(const Drawing& drawing) {
   GnuplotCommands gnuplot(drawing);
-  kKinds[static_cast<std::size_t>(drawing.chart.kind)](drawing, gnuplot);
+  kDraw[static_cast<std::size_t>(drawing.chart.kind)](drawing, gnuplot);
   return gnuplot.script();
 }
 

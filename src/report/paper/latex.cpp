@@ -51,7 +51,7 @@ constexpr std::array<Named, 34> kNamed{{{"\\", "\\textbackslash{}"},
                                         {"σ", "$\\sigma$"},
                                         {kReplacementCharacter, "?"}}};
 
-constexpr std::size_t kManyRows = 30, kManyWrappedRows = 12;  // above this, a table breaks across pages
+constexpr std::size_t kRowsOfPage = 30, kWrappedRowsOfPage = 12;  // above this, a table breaks across pages
 constexpr double kEmPerCharacter = 0.55, kGapEm = 0.4;  // gap on each side of a column, for small letters
 
 /// A size of letters, and the minimal line width of an A4 article of 10, 11 or 12 pt in its em.
@@ -126,7 +126,7 @@ Wrapped wrapped(const Table& table) {
     }
   }
   Wrapped columns{kSmallSizes.back().command};  // too wide in any size: the table is shrunk to the line
-  if (table.rows.size() <= kManyWrappedRows) columns.widths = longest_pieces(table, " -", " ");
+  if (table.rows.size() <= kWrappedRowsOfPage) columns.widths = longest_pieces(table, " -", " ");
   return columns;
 }
 
@@ -186,10 +186,10 @@ std::string latex(const NamedTable& named) {
   const Table& table = named.table;
   const auto count = static_cast<double>(table.columns.size());
   const bool fits = sum(longest_pieces(table, "", "")) <= room_for(kNormalSize, table.columns.size());
-  const bool tall = table.rows.size() > kManyRows;
+  const bool tall = table.rows.size() > kRowsOfPage;
   const Wrapped columns = fits && !tall ? Wrapped() : wrapped(table);
   const bool wraps = !columns.widths.empty();
-  const bool breaks = wraps && table.rows.size() > kManyWrappedRows;
+  const bool breaks = wraps && table.rows.size() > kWrappedRowsOfPage;
 
   std::vector<std::string> cells;
   std::transform(table.columns.begin(), table.columns.end(), std::back_inserter(cells), latex_escape);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kMean = "mean_over_ranks_seconds", kMakespan = "makespan_seconds";
 
 // The speed-up that a row claims, and the column it comes from.
-struct Claim {
+struct ClaimedSpeedup {
   Range speedup;
   std::string text;  // "a decrease of 82.72 %"
 };
@@ -31,8 +31,8 @@ Range with_scatter(Range speedup, const Rows& rows, const TableRow& row, std::st
   return speedup;
 }
 
-std::vector<Claim> claims_of(const Rows& rows, const TableRow& row) {
-  std::vector<Claim> claims;
+std::vector<ClaimedSpeedup> claims_of(const Rows& rows, const TableRow& row) {
+  std::vector<ClaimedSpeedup> claims;
   if (const auto decrease = Rows::figure(row, "decrease_percent"); decrease && decrease->high < 100) {
     claims.push_back({Range{1, 1, 1} / one_minus(0.01 * *decrease),
                       fmt::format("a decrease of {:.4g} %", decrease->value)});
@@ -88,7 +88,7 @@ std::vector<AuditFinding> impossible_speedups(const Rows& rows) {
     const double p =
         rows.workers(row, base != nullptr && Rows::figure(*base, kMakespan) ? kMakespan : "epoch_seconds");
     if (p <= 1) continue;
-    for (const Claim& claim : claims_of(rows, row)) {
+    for (const ClaimedSpeedup& claim : claims_of(rows, row)) {
       if (claim.speedup.low <= p) continue;
       at.ranks = 0;
       Group& group = groups[to_string(at)];
