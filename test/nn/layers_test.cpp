@@ -95,6 +95,16 @@ TEST_CASE("dense: on vectors, on images of any width, without bias") {
   check_graph(plain, kMicroBatchOf3);
 }
 
+TEST_CASE("dense: so many weights that forward reads the layout of the data gradient") {
+  Graph image(Shape{3, 32, 32});
+  dense(relu(dense(flatten(conv2d(input(image), {.filters = 16, .kernel = 1})), {.units = 128})),
+        {.units = 3});
+  check_graph(image, kMicroBatchOf3);
+  Graph vector(Shape{9});
+  dense(dense(dense(input(vector), {.units = 1024}), {.units = 2048}), {.units = 3});
+  check_graph(vector, kMicroBatchOf3);
+}
+
 TEST_CASE("max_pool: sizes, strides, overlap, padding, windows that do not cover the image") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const auto check = [&](PoolOptions options, std::int64_t height, std::int64_t width) {
