@@ -37,6 +37,14 @@ set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 # reads options and describes results (RARE) with -Og in four fifths of that: it would slow the preparation of texts by
 # a third. Tests that only start programs and read files (ONCE) are not optimized.
 set(CONVOKE_UNIT_FILES 32)
+# A unit takes up to 1.2 GiB to compile, so Ninja runs no more at a time than the memory holds.
+cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # in MiB
+math(EXPR units "${memory} / 1500")
+if(units LESS 1)
+  set(units 1)
+endif()
+set_property(GLOBAL PROPERTY JOB_POOLS compile=${units})
+set(CMAKE_JOB_POOL_COMPILE compile)
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND CONVOKE_HOT_OPTIONS -fvect-cost-model=dynamic)
