@@ -30,13 +30,6 @@ endif()
 
 set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 
-# convoke_compile_together(target [HOT | RARE | ONCE]): a small file spends most of its compile time on headers that its
-# neighbors include too, so up to CONVOKE_UNIT_FILES are compiled as one unit (CONVOKE_UNITY). Code that runs for every sample or
-# step (HOT) is optimized and vectorized; -O3 would also unroll its loops, which takes three times as long to compile and
-# is not faster. Code that runs once per epoch, or over a dataset, is compiled with -O1 in half the time, and code that
-# reads options and describes results (RARE) with -Og in four fifths of that: it would slow the preparation of texts by
-# a third. Tests that only start programs and read files (ONCE) are not optimized.
-set(CONVOKE_UNIT_FILES 32)
 # A unit takes up to 1.2 GiB to compile, so Ninja runs no more at a time than the memory holds.
 cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # in MiB
 math(EXPR units "${memory} / 1500")
@@ -45,6 +38,14 @@ if(units LESS 1)
 endif()
 set_property(GLOBAL PROPERTY JOB_POOLS compile=${units})
 set(CMAKE_JOB_POOL_COMPILE compile)
+
+# convoke_compile_together(target [HOT | RARE | ONCE]): a small file spends most of its compile time on headers that its
+# neighbors include too, so up to CONVOKE_UNIT_FILES are compiled as one unit (CONVOKE_UNITY). Code that runs for every
+# sample or step (HOT) is optimized and vectorized; -O3 would also unroll its loops, which takes three times as long to
+# compile and is not faster. Code that runs once per epoch, or over a dataset, is compiled with -O1 in half the time, and
+# code that reads options and describes results (RARE) with -Og in four fifths of that: it would slow the preparation of
+# texts by a third. Tests that only start programs and read files (ONCE) are not optimized.
+set(CONVOKE_UNIT_FILES 32)
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND CONVOKE_HOT_OPTIONS -fvect-cost-model=dynamic)

@@ -24,9 +24,9 @@
 #include "convoke/os/broken_pipes.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
+#include "convoke/os/periodic_thread.hpp"
 #include "convoke/os/process.hpp"
 #include "convoke/os/thread.hpp"
-#include "mpi/launcher_watch.hpp"
 #include "mpi/link_watch.hpp"
 #include "mpi/mpich.hpp"
 #include "mpi/open_mpi.hpp"
@@ -65,8 +65,14 @@ bool start(double& seconds) {
   int provided = 0;
   os::survive_broken_pipes();
   open_mpi::choose_settings();
-  std::optional<LauncherWatch> launcher;
-  if (rank_by_launcher() >= 0) launcher.emplace();
+  // Open MPI's first message to an mpirun that has died waits for its answer for ever. After MPI_Init the
+  // library notices by itself. There is no message, because output went through mpirun.
+  std::optional<os::PeriodicThread> orphan_watch;
+  if (rank_by_launcher() >= 0) {
+    orphan_watch.emplace(std::chrono::seconds(1), [launcher = getppid()] {
+      if (getppid() != launcher) std::_Exit(EXIT_FAILURE);
+    });
+  }
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) {
     throw Error(fmt::format("{}: MPI_Init_thread failed", os::host_name()),
                 "look at the messages of MPI above, and at convoke doctor");

@@ -29,7 +29,7 @@ Desc as_vectors(const Desc& image) {
 // Measured on Zen 4, one core: with its own layout, forward is slower for 4.2 million weights and 8 rows
 // (1.69 ms instead of 1.45, and 5.7 ms a step to transpose them: leaf-cnn at batch 16 is 9 % slower), and
 // faster for 0.8 million and 24 rows (the 905k CNN by 2 %).
-constexpr std::int64_t kMostCached = std::int64_t{2} << 20;
+constexpr std::int64_t kLargeWeights = std::int64_t{2} << 20;
 
 /// True if oneDNN computes make(weights) with the kernel `name`.
 template <class Make>
@@ -113,7 +113,7 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   // Weights that do not stay in the cache take longer to transpose after each update than to read. Forward
   // then reads them in the layout of the data gradient, if it has the same kernel for it.
   const std::int64_t count = options_.units * plan.graph().node(from).shape.elements();
-  if (plan.training() && type == kFloat && count >= kMostCached &&
+  if (plan.training() && type == kFloat && count >= kLargeWeights &&
       plan.arena_layout(node, "weight").get_size() == 0) {
     const Desc backward = data_for(weighted.any_weight(), weighted.any_weight()).weights_desc();
     if (has_kernel(forward.impl_info_str(), forward_for, backward)) forward = forward_for(backward);
