@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "convoke/core/aligned_buffer.hpp"
@@ -40,16 +39,18 @@ std::size_t canonical_values(std::span<const CanonicalParameter> parameters) {
 
 std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
                           std::span<const float> arena) {
-  if (arena.size() < layout.size()) {  // a layout reads only whole arenas
-    AlignedBuffer<float> whole(layout.size());
-    std::copy(arena.begin(), arena.end(), whole.data());
-    return unpack(parameters, layout, whole.span());
-  }
   std::vector<float> canonical(canonical_values(parameters));
   for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
     layout.unpack(slot, arena, std::span(canonical).subspan(parameter.offset, parameter.size()));
   });
   return canonical;
+}
+
+std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+                          const StateArray& state) {
+  AlignedBuffer<float> whole(layout.size());
+  state.read(0, whole.span().first(state.size()));
+  return unpack(parameters, layout, whole.span());
 }
 
 void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
@@ -58,15 +59,16 @@ void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLay
     throw Error(fmt::format("the model has {} parameters, but {} values are given for them",
                             canonical_values(parameters), canonical.size()));
   }
-  if (arena.size() < layout.size()) {
-    AlignedBuffer<float> whole(layout.size());
-    pack(parameters, layout, canonical, whole.span());
-    std::copy_n(whole.data(), arena.size(), arena.data());
-    return;
-  }
   for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
     layout.pack(slot, canonical.subspan(parameter.offset, parameter.size()), arena);
   });
+}
+
+void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+          std::span<const float> canonical, const StateArray& state) {
+  AlignedBuffer<float> whole(layout.size());
+  pack(parameters, layout, canonical, whole.span());
+  state.write(0, whole.span().first(state.size()));
 }
 
 }  // namespace convoke::engine

@@ -68,6 +68,7 @@ void make_memory(EngineParts& parts, const EngineOptions& options, const optim::
   const ModelMemory::Sizes sizes{.parameters = layout.size(),
                                  .trainable = layout.trainable_size(),
                                  .slots = optimizer.state_slots(),
+                                 .half_states = options.update.state_precision == nn::Precision::kBfloat16,
                                  .average = options.update.ema > 0,
                                  .sums = layout.gradient_size() + kStepMetrics,
                                  .exact = options.reduction == Reduction::kExact,

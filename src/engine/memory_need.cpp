@@ -107,7 +107,9 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
     need.gradients += extra * bytes_of(gradients);
   }
   need.parameters = bytes_of(layout->size());
-  need.optimizer_state = bytes_of(layout->trainable_size() * optimizer.state_slots()) +
+  const std::size_t state_bytes =
+      options.update.state_precision == nn::Precision::kBfloat16 ? sizeof(sync::Bfloat16) : sizeof(float);
+  need.optimizer_state = layout->trainable_size() * optimizer.state_slots() * state_bytes +
                          (options.update.ema > 0 ? bytes_of(layout->size()) : 0);
   need.working_weights = nn::predict_working_bytes(*layout);
   if (validates) need.evaluation = evaluation_bytes(graph, options);

@@ -43,24 +43,23 @@ void ModelAverage::begin_round() { std::copy_n(engine_.parameters().begin(), beg
 
 void ModelAverage::run() {
   const std::size_t changing = engine_.layout().gradient_size();  // the others are frozen
-  average(engine_.parameters().first(changing));
+  average(StateArray(engine_.parameters().first(changing)));
   if (momentum_ > 0) add_momentum();
-  if (!engine_.average().empty()) average(engine_.average().first(changing));
+  if (!engine_.average().empty()) average(StateArray(engine_.average().first(changing)));
   if (rule_ == sync::StateRule::kReset) engine_.reset_optimizer();
   if (rule_ != sync::StateRule::kAverage) return;
   for (std::size_t slot = 0; slot < slots_; ++slot) average(engine_.optimizer_state(slot));
 }
 
-void ModelAverage::average(std::span<float> values) {
-  while (!values.empty()) {
-    const std::span<float> part = values.first(std::min(piece_.size(), values.size()));
-    std::ranges::copy(part, piece_.data());
+void ModelAverage::average(const StateArray& values) {
+  for (std::size_t first = 0; first < values.size(); first += piece_.size()) {
+    const std::span<float> part = piece_.span().first(std::min(piece_.size(), values.size() - first));
+    values.read(first, part);
     sum_.start();
     sum_.combine(true);
     sum_.finish(true);
-    std::ranges::transform(piece_.span().first(part.size()), part.begin(),
-                           [this](float sum) { return sum * share_; });
-    values = values.subspan(part.size());
+    for (float& value : part) value *= share_;
+    values.write(first, part);
   }
 }
 

@@ -63,8 +63,10 @@ std::size_t ModelMemory::place_arrays(const Sizes& sizes, std::byte* memory) {
   blocks_ = pieces.next<BlockSums>(sizes.blocks);
   parameters_ = pieces.next<float>(sizes.parameters);
   states_.clear();
-  for (std::size_t slot = 0; slot < sizes.slots; ++slot)
-    states_.push_back(pieces.next<float>(sizes.trainable));
+  for (std::size_t slot = 0; slot < sizes.slots; ++slot) {
+    states_.push_back(sizes.half_states ? StateArray(pieces.next<sync::Bfloat16>(sizes.trainable))
+                                        : StateArray(pieces.next<float>(sizes.trainable)));
+  }
   average_ = pieces.next<float>(sizes.average ? sizes.parameters : 0);
   sums_.clear();
   for (std::size_t i = 0; i < workers; ++i) {

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/finite.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/engine/gradient_sums.hpp"
 #include "convoke/engine/model_memory.hpp"
@@ -84,7 +83,7 @@ class StepEngine::Impl {
         sums_(*parts_.sums),
         team_(parts_.team->mine()),
         working_(parts_.layout, memory_.parameters().data()),
-        update_(layout_, options.update, optimizer, memory_, *parts_.team),
+        update_(layout_, options.update, options.seed, optimizer, memory_, *parts_.team),
         shares_(group.size()),
         state_slots_(optimizer.state_slots()) {
     if (steals_micro_batches(options, graph)) {
@@ -232,14 +231,14 @@ class StepEngine::Impl {
 
   // Checks a parameter, what the optimizer remembers of it, and its average.
   bool finite(const nn::ParameterSlot& slot) const {
-    const auto part_is_finite = [&](std::span<const float> arena) {
+    const auto part_is_finite = [&](const StateArray& arena) {
       if (arena.size() < slot.offset + slot.size) return true;  // statistics have no state, for example
-      return all_finite(arena.subspan(slot.offset, slot.size));
+      return arena.finite(slot.offset, slot.size);
     };
     for (std::size_t i = 0; i < state_slots_; ++i) {
       if (!part_is_finite(memory_.state(i))) return false;
     }
-    return part_is_finite(memory_.parameters()) && part_is_finite(memory_.average());
+    return part_is_finite(StateArray(memory_.parameters())) && part_is_finite(StateArray(memory_.average()));
   }
 
   // Chooses the micro-batch of this step that is verified, if it is due, and tells its worker to keep the
@@ -354,7 +353,7 @@ std::int64_t StepEngine::samples() const {
 const MicroBatchShares& StepEngine::shares() const { return impl_->shares(); }
 const nn::ParameterLayout& StepEngine::layout() const { return impl_->layout_; }
 std::span<float> StepEngine::parameters() { return impl_->memory_.parameters(); }
-std::span<float> StepEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
+StateArray StepEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
 std::span<float> StepEngine::average() { return impl_->memory_.average(); }
 void StepEngine::reset_optimizer() { impl_->reset_optimizer(); }
 int StepEngine::model_copies() const { return impl_->parts_.sums->nodes(); }

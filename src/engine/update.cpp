@@ -17,16 +17,22 @@ namespace {
 // it.
 constexpr std::size_t kBlockFloats = std::size_t{1} << 14;
 
+// States in bf16 are converted in pieces of this size, which stay in the first level of the cache.
+constexpr std::size_t kPieceFloats = 1024;
+
+constexpr std::size_t kMostStates = 4;
+
 bool is_vector(const nn::ParameterSlot& slot) { return slot.spec.shape.rank() <= 1; }
 
 constexpr auto has_penalty = [](const auto& block) { return block.l1 != 0 || block.l2 != 0; };
 
 }  // namespace
 
-Update::Update(const nn::ParameterLayout& layout, const UpdateOptions& options,
+Update::Update(const nn::ParameterLayout& layout, const UpdateOptions& options, std::uint64_t seed,
                const optim::Optimizer& optimizer, const ModelMemory& memory, NodeTeam& team)
     : layout_(layout),
       options_(options),
+      seed_(seed),
       optimizer_(optimizer),
       memory_(memory),
       team_(team),
@@ -37,7 +43,9 @@ Update::Update(const nn::ParameterLayout& layout, const UpdateOptions& options,
       parts_(share_out(team.size())),
       prepares_(options.clip_norm > 0 || std::any_of(blocks_.begin(), blocks_.end(), has_penalty)),
       prepare_([this](int worker) { prepare(worker); }),
-      apply_([this](int worker) { apply(worker); }) {}
+      apply_([this](int worker) { apply(worker); }) {
+  ensure(optimizer.state_slots() <= kMostStates, "an optimizer has at most four states");
+}
 
 std::size_t Update::block_count(const nn::ParameterLayout& layout) { return cut_blocks(layout).size(); }
 
@@ -135,8 +143,7 @@ double Update::run(double learning_rate, std::int64_t step) {
 void Update::reset_states(std::int64_t steps_done) {
   uncounted_ = steps_done;
   if (!memory_.node().root()) return;
-  for (std::size_t slot = 0; slot < optimizer_.state_slots(); ++slot)
-    std::ranges::fill(memory_.state(slot), 0.0F);
+  for (std::size_t slot = 0; slot < optimizer_.state_slots(); ++slot) memory_.state(slot).set_to_zero();
 }
 
 void Update::prepare(int worker) {
@@ -189,14 +196,34 @@ void Update::clip(Range range) {
 }
 
 void Update::optimize(const Part& part) {
-  const auto& [begin, end] = part.range;
-  std::array<float*, 4> states{};
+  std::array<float*, kMostStates> states{};
   const std::size_t slots = optimizer_.state_slots();
-  ensure(slots <= states.size(), "an optimizer has at most four states");
-  for (std::size_t slot = 0; slot < slots; ++slot) states[slot] = memory_.state(slot).data() + begin;
+  if (options_.state_precision == nn::Precision::kFloat32) {
+    for (std::size_t slot = 0; slot < slots; ++slot)
+      states[slot] = memory_.state(slot).floats().data() + part.range.begin;
+    optimize(part, std::span(states).first(slots));
+    return;
+  }
+  alignas(64) std::array<std::array<float, kPieceFloats>, kMostStates> values;
+  for (std::size_t slot = 0; slot < slots; ++slot) states[slot] = values[slot].data();
+  const PhiloxKey key = philox_key(seed_, Purpose::kRounding, static_cast<std::uint32_t>(step_));
+  for (std::size_t begin = part.range.begin; begin < part.range.end; begin += kPieceFloats) {
+    Part piece = part;
+    piece.range = {begin, std::min(begin + kPieceFloats, part.range.end)};
+    const auto values_of = [&](std::size_t slot) {
+      return std::span(values[slot]).first(piece.range.size());
+    };
+    for (std::size_t slot = 0; slot < slots; ++slot) memory_.state(slot).read(begin, values_of(slot));
+    optimize(piece, std::span(states).first(slots));
+    for (std::size_t slot = 0; slot < slots; ++slot)
+      memory_.state(slot).write(begin, values_of(slot), {key, static_cast<std::uint32_t>(slot)});
+  }
+}
+
+void Update::optimize(const Part& part, std::span<float* const> states) {
+  const auto& [begin, end] = part.range;
   const optim::Slice slice(parameters_.subspan(begin, end - begin), gradients_.subspan(begin, end - begin),
-                           std::span(states).first(slots), step_ - std::max(part.frozen_steps, uncounted_),
-                           part.is_vector);
+                           states, step_ - std::max(part.frozen_steps, uncounted_), part.is_vector);
   optimizer_.step(slice, learning_rate_ * part.rate_factor);
 }
 

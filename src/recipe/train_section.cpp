@@ -240,6 +240,13 @@ constexpr std::array kTrainKeys{
          .effect = Effect::kNewResult,
          .help = "decay of a moving average of the weights, e.g. 0.999; the average is evaluated and stored; "
                  "0: off"}),
+    choice<kPrecisions, &TrainRecipe::step, &engine::StepOptions::update,
+           &engine::UpdateOptions::state_precision>(
+        {.name = "state_precision",
+         .effect = Effect::kNewResult,
+         .help =
+             "`\"bf16\"`: the optimizer keeps its state in bf16 with stochastic rounding: half the memory; "
+             "not for `lars` and `lamb`"}),
     TrainKey{
         {.name = "optimizer",
          .fallback = "\"adam\"",
@@ -388,6 +395,13 @@ TrainRecipe read_train(const Settings& document, const ModelRecipe& model, const
   if (train.step.wire == sync::Wire::kBfloat16 && train.step.reduction == engine::Reduction::kExact) {
     read.fail_at("wire", "exact sums are sent in fixed point",
                  "remove train.wire, or set train.reduction = \"fast\"");
+  }
+  if (train.step.update.state_precision == nn::Precision::kBfloat16 &&
+      train.loop.optimizer->scope() == optim::Scope::kWholeParameter) {
+    read.fail_at("state_precision",
+                 fmt::format("{} updates whole parameters at once, and keeps its state in fp32",
+                             train.loop.optimizer->name()),
+                 "remove train.state_precision, or choose another optimizer");
   }
   if (!data.validates()) refuse_validation(read, train);
   resolve_groups(read.tables("groups"), model, train);

@@ -167,7 +167,8 @@ void StagedEngine::capture(run::CheckpointState& state) {
   state.parameters = whole(std::move(state.parameters));
   state.average = whole(std::move(state.average));
   if (replica_->change().empty()) return;
-  state.change = whole(engine::unpack(parameters_, replica_->engine().layout(), replica_->change()));
+  state.change =
+      whole(engine::unpack(parameters_, replica_->engine().layout(), engine::StateArray(replica_->change())));
 }
 
 bool StagedEngine::keeps_states() const {
@@ -212,7 +213,8 @@ void StagedEngine::restore_engine(run::CheckpointState& state) {
   mpi::together(context_.group, [&] {
     take_own_state(state);
     if (!state.change.empty() && !replica_->change().empty()) {
-      engine::pack(parameters_, replica_->engine().layout(), state.change, replica_->change());
+      engine::pack(parameters_, replica_->engine().layout(), state.change,
+                   engine::StateArray(replica_->change()));
     }
     run::restore(state, context_.job.loop.optimizer->state_slots(), parameters_, replica_->engine());
     if (!replica_->together() && context_.job.loop.strategy->state_rule() == sync::StateRule::kReset)

@@ -42,8 +42,8 @@ TEST_CASE("optimizer state covers the trainable parameters, and statistics stay 
   std::iota(values.begin(), values.end(), 1.0F);
   const nn::ParameterLayout layout(tiny::graph(), 8);
   AlignedBuffer<float> state(layout.trainable_size());
-  engine::pack(parameters, layout, values, state.span());
-  const std::vector<float> back = engine::unpack(parameters, layout, state.span());
+  engine::pack(parameters, layout, values, engine::StateArray(state.span()));
+  const std::vector<float> back = engine::unpack(parameters, layout, engine::StateArray(state.span()));
   for (const CanonicalParameter& parameter : parameters) {
     for (std::size_t i = parameter.offset; i < parameter.offset + parameter.size(); ++i) {
       REQUIRE(back[i] == (parameter.trainable ? values[i] : 0.0F));

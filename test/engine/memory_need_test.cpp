@@ -32,7 +32,8 @@ TEST_CASE("the predicted activations equal those of an engine after an epoch") {
   for (const nn::Graph& graph : {tiny::graph(), wide(), normalized(true)}) {
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
       for (const int threads : {1, 2, 3}) {
-        const EngineOptions with = options(reduction, threads);
+        EngineOptions with = options(reduction, threads);
+        if (threads == 2) with.update.state_precision = nn::Precision::kBfloat16;
         const MemoryNeed need = predict_memory(graph, with, *adam, static_cast<std::int64_t>(ids.size()),
                                                true, world().rank(), world().size());
         StepEngine engine(graph, with, loader, *adam, world());
@@ -42,7 +43,7 @@ TEST_CASE("the predicted activations equal those of an engine after an epoch") {
         CAPTURE(graph.node(1).name, reduction == Reduction::kExact, threads, world().size());
         CHECK(need.activations == engine.plan_bytes());
         CHECK(need.parameters == engine.parameters().size_bytes());
-        CHECK(need.optimizer_state == 2 * engine.optimizer_state(0).size_bytes());
+        CHECK(need.optimizer_state == 2 * engine.optimizer_state(0).bytes());
         // A worker has sums in floats, and with exact also in fixed point, or gradients of a second segment.
         const std::size_t sums = sizeof(float) * static_cast<std::size_t>(graph.trainable_count());
         CHECK(need.gradients >= sums * (reduction == Reduction::kExact ? 3 : 1));
@@ -95,6 +96,11 @@ TEST_CASE("the prediction grows with micro-batch, average and evaluation, and al
   with.update.ema = 0.9;
   CHECK(predict_memory(graph, with, *sgd, 64, false, 0, 1).optimizer_state ==
         large.optimizer_state + large.parameters);
+  with.update = {.state_precision = nn::Precision::kBfloat16};
+  const auto adam = optim::make_optimizer({{"name", "adam"}});
+  const std::size_t halves = predict_memory(graph, with, *adam, 64, false, 0, 1).optimizer_state;
+  with.update = {};
+  CHECK(2 * halves == predict_memory(graph, with, *adam, 64, false, 0, 1).optimizer_state);
 
   // Activations of 128 GiB can be predicted.
   with.batch = with.micro_batch = std::int64_t{1} << 20;

@@ -137,7 +137,10 @@ TEST_CASE("padding of parameters and gradients stays zero") {
       };
       CHECK(layout.size() > canonical_values(parameters));
       CHECK(round_trip(engine.parameters()));
-      CHECK(round_trip(engine.optimizer_state(0)));
+      const StateArray state = engine.optimizer_state(0);
+      AlignedBuffer<float> again(state.size());
+      pack(parameters, layout, unpack(parameters, layout, state), StateArray(again.span()));
+      CHECK(std::ranges::equal(state.floats(), again.span()));
     }
   }
 }

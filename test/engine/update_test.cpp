@@ -148,7 +148,8 @@ struct Trained {
 };
 
 /// Combines everything, over blocks that threads share: the dense layer has several.
-Trained trained(const mpi::Communicator& group, int threads, const Settings& optimizer_settings) {
+Trained trained(const mpi::Communicator& group, int threads, const Settings& optimizer_settings,
+                nn::Precision states = nn::Precision::kFloat32) {
   const tiny::Pictures pictures(64);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = penalized(
@@ -161,7 +162,7 @@ Trained trained(const mpi::Communicator& group, int threads, const Settings& opt
       1e-4, 1e-3);
   const auto optimizer = optim::make_optimizer(optimizer_settings);
   EngineOptions wanted = options(Reduction::kExact, threads);
-  wanted.update = {.clip_norm = 0.5, .ema = 0.9};
+  wanted.update = {.clip_norm = 0.5, .ema = 0.9, .state_precision = states};
   StepEngine engine(graph, wanted, loader, *optimizer, group);
   const std::vector<std::uint32_t> ids = pictures.ids();
   Trained result;
@@ -189,6 +190,32 @@ TEST_CASE(
     CHECK(trained(world(), 1, {{"name", name}}) == expected);
     CHECK(trained(world(), 2, {{"name", name}}) == expected);
     CHECK(trained(alone, 3, {{"name", name}}) == expected);
+  }
+}
+
+TEST_CASE(
+    "states in bf16: the same bits for any ranks and threads, and nearly the parameters of states in fp32") {
+  const mpi::Communicator alone = world().split(world().rank(), 0);
+  for (const std::string& name : optim::optimizer_names()) {
+    if (optim::make_optimizer({{"name", name}})->scope() == optim::Scope::kWholeParameter) continue;
+    INFO(name);
+    Settings settings{{"name", name}};
+    if (name == "sgd") settings.set("momentum", 0.9);
+    const auto job = [&](const mpi::Communicator& group, int threads) {
+      return trained(group, threads, settings, nn::Precision::kBfloat16);
+    };
+    const Trained expected = job(alone, 1);
+    CHECK(job(world(), 1) == expected);
+    CHECK(job(world(), 2) == expected);
+    CHECK(job(alone, 3) == expected);
+    const Trained exact = trained(alone, 1, settings);
+    CHECK(expected != exact);
+    double difference = 0, change = 0;
+    for (std::size_t i = 0; i < exact.parameters.size(); ++i) {
+      difference += std::abs(static_cast<double>(expected.parameters[i] - exact.parameters[i]));
+      change += std::abs(static_cast<double>(exact.parameters[i] - exact.average[i]));
+    }
+    CHECK(difference < 0.02 * change);
   }
 }
 

@@ -218,6 +218,11 @@ TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
 
   CHECK(Recipe::parse(with("batch = 64", "ema = 0.99"), "recipe.toml").train.step.update.ema == 0.99);
 
+  const Message lamb = message_of(with("batch = 64", "state_precision = \"bf16\""), {"train.optimizer=lamb"});
+  CHECK(lamb.what ==
+        "recipe.toml:20: [train]: lamb updates whole parameters at once, and keeps its state in fp32");
+  CHECK(lamb.hint == "remove train.state_precision, or choose another optimizer");
+
   const Message plateau =
       message_of(with("batch = 64", "schedule = \"plateau\""), {"data.validation_split=0"});
   CHECK(plateau.what ==

@@ -71,7 +71,9 @@ std::vector<float> plain_loop(const Job& job, int replicas, std::int64_t every, 
     set_all(parameters, next);
     before = next;
     for (std::size_t slot = 0; slot < slots && !keep; ++slot) {
-      const auto states = [&](int r) { return engines[static_cast<std::size_t>(r)]->optimizer_state(slot); };
+      const auto states = [&](int r) {
+        return engines[static_cast<std::size_t>(r)]->optimizer_state(slot).floats();
+      };
       set_all(states, average(states));
     }
   };
@@ -125,6 +127,7 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
       Settings{{"every", 2}, {"optimizer_state", "reset"}}, Settings{{"every", 2}, {"after_epochs", 1}});
   Job job = local_job(strategy);
   job.engine.update.ema = 0.9;
+  if (strategy.find("after_epochs") != nullptr) job.engine.update.state_precision = nn::Precision::kBfloat16;
   job.loop.epochs = 3;
   job.checkpoints.every = {.steps = 2};
   const std::vector<float> expected = trained(job, world());

@@ -54,6 +54,7 @@ enum class Purpose : std::uint32_t {
   kOrder = 8,
   kFraction = 9,
   kStudy = 10,
+  kRounding = 11,
   kExplore = 16
 };
 

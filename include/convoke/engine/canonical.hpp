@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convoke/core/shape.hpp"
+#include "convoke/engine/state_array.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 
@@ -27,13 +28,19 @@ std::vector<CanonicalParameter> canonical_parameters(const nn::Graph& graph);
 /// Returns the number of values of such a list.
 std::size_t canonical_values(std::span<const CanonicalParameter> parameters);
 
-/// Converts an arena in the layout of a plan to canonical values. `arena` has layout.size() floats, or
-/// layout.trainable_size() floats (optimizer state); parameters beyond its end are 0 in the result.
+/// Converts an arena in the layout of a plan to canonical values. `arena` has layout.size() floats.
 std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
                           std::span<const float> arena);
+/// Does the same with an array of layout.size() or fewer elements, for example layout.trainable_size() of an
+/// optimizer's state. Parameters beyond its end are 0 in the result.
+std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+                          const StateArray& state);
 
-/// Converts canonical values to an arena, up to its end. Throws Error if the sizes do not fit.
+/// Converts canonical values to an arena of layout.size() floats, or to such an array, up to its end and
+/// rounded to its precision. Throws Error if the sizes do not fit.
 void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
           std::span<const float> canonical, std::span<float> arena);
+void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+          std::span<const float> canonical, const StateArray& state);
 
 }  // namespace convoke::engine

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "convoke/core/aligned_buffer.hpp"
+#include "convoke/engine/state_array.hpp"
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/sync/ordered_sum.hpp"
@@ -37,7 +38,7 @@ class ModelAverage {
   std::span<float> change() { return change_.span(); }
 
  private:
-  void average(std::span<float> values);
+  void average(const StateArray& values);
   void add_momentum();
 
   StepEngine& engine_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "convoke/engine/state_array.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/shared_memory.hpp"
 #include "convoke/os/event_count.hpp"
@@ -47,6 +48,7 @@ class ModelMemory {
     std::size_t parameters = 0;
     std::size_t trainable = 0;  ///< of one state slot of the optimizer
     std::size_t slots = 0;      ///< state slots
+    bool half_states = false;   ///< they are in bf16
     bool average = false;       ///< there is a moving average of the parameters
     std::size_t sums = 0;       ///< of the sums of one worker
     bool exact = false;         ///< there are sums in fixed point as well
@@ -68,7 +70,7 @@ class ModelMemory {
   int first_worker(int rank) const { return first_worker_[static_cast<std::size_t>(rank)]; }
 
   std::span<float> parameters() const { return parameters_; }
-  std::span<float> state(std::size_t slot) const { return states_[slot]; }
+  StateArray state(std::size_t slot) const { return states_[slot]; }
   std::span<float> average() const { return average_; }
   std::span<BlockSums> blocks() const { return blocks_; }
   std::span<WaitingMicroBatches> waiting() const { return waiting_; }  ///< by worker
@@ -90,7 +92,7 @@ class ModelMemory {
   std::optional<mpi::SharedMemory> memory_;
   Barrier* barrier_ = nullptr;
   std::span<float> parameters_, average_;
-  std::vector<std::span<float>> states_;
+  std::vector<StateArray> states_;
   std::span<BlockSums> blocks_;
   std::span<WaitingMicroBatches> waiting_;
   std::vector<WorkerSums> sums_;  ///< by worker

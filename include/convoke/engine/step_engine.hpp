@@ -10,6 +10,7 @@
 #include "convoke/engine/gradient_verification.hpp"
 #include "convoke/engine/micro_batch_shares.hpp"
 #include "convoke/engine/model_sharing.hpp"
+#include "convoke/engine/state_array.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
@@ -105,8 +106,8 @@ class StepEngine {
   /// True on the rank of a node that writes parameters and states; the others see what it wrote after the
   /// next collective operation of the group.
   bool writes() const;
-  std::span<float> parameters();  ///< layout().size() floats, plan layout, statistics included
-  std::span<float> optimizer_state(std::size_t slot);  ///< layout().trainable_size() floats each
+  std::span<float> parameters();                 ///< layout().size() floats, plan layout, statistics included
+  StateArray optimizer_state(std::size_t slot);  ///< layout().trainable_size() elements each
   /// Sets the optimizer's state to 0; the optimizer counts its steps from here.
   void reset_optimizer();
   /// Returns the moving average of the parameters, layout().size() floats; empty without options.update.ema.

@@ -18,6 +18,9 @@ struct UpdateOptions {
   double clip_value = 0;  ///< every element of the gradient stays within +-clip_value; 0: off
   double clip_norm = 0;   ///< limit of the norm of the gradient of all parameters together; 0: off
   double ema = 0;         ///< decay of the moving average of the parameters, [0, 1); 0: no average
+  /// Of the optimizer's state in memory. kBfloat16: with stochastic rounding, which depends on the seed; not
+  /// for optimizers of Scope::kWholeParameter.
+  nn::Precision state_precision = nn::Precision::kFloat32;
 };
 
 /// Updates the parameters from the sums of a step, in this order: adds penalties (ParameterSpec::l1, l2) to
@@ -31,9 +34,9 @@ class Update {
 
   /// `memory` has the parameters, the optimizer's state, and the sums of a step in the arrays of its first
   /// worker: in fixed point or, if that is empty, as floats. With fixed point, the floats are computed from
-  /// it. All arguments must outlive this object.
-  Update(const nn::ParameterLayout& layout, const UpdateOptions& options, const optim::Optimizer& optimizer,
-         const ModelMemory& memory, NodeTeam& team);
+  /// it. All arguments must outlive this object. `seed`: of the rounding of states.
+  Update(const nn::ParameterLayout& layout, const UpdateOptions& options, std::uint64_t seed,
+         const optim::Optimizer& optimizer, const ModelMemory& memory, NodeTeam& team);
   Update(const Update&) = delete;
   Update& operator=(const Update&) = delete;
 
@@ -69,11 +72,13 @@ class Update {
   void to_floats(Range range);
   void clip(Range range);
   void optimize(const Part& part);
+  void optimize(const Part& part, std::span<float* const> states);
   void update_statistics(Range range);
   void update_average(Range range);
 
   const nn::ParameterLayout& layout_;
   UpdateOptions options_;
+  std::uint64_t seed_;
   const optim::Optimizer& optimizer_;
   const ModelMemory& memory_;
   NodeTeam& team_;
