@@ -63,7 +63,9 @@ TEST_CASE("a large plan computes batch norms again: bf16") {
 
 TEST_CASE("with low memory a plan has the same bits in less memory") {
   std::vector<Graph> graphs{large()};
-  for (const char* name : {"resnet18", "densenet121", "efficientnet-b0", "convnext-tiny"})
+  // With small pictures and many channels, copies of weights would take most of the memory on some
+  // processors.
+  for (const char* name : {"resnet20", "densenet121", "efficientnet-b0", "convnext-tiny"})
     graphs.push_back(make_zoo_model(name, {.input = {3, 64, 64}, .classes = 5}));
   for (const Graph& graph : graphs) {
     INFO("a graph of " << graph.nodes().size() << " nodes");
