@@ -19,6 +19,20 @@ void for_each_slot(std::span<const CanonicalParameter> parameters, const nn::Par
   for (const nn::ParameterSlot& slot : layout.slots()) action(slot, *by_name.at(slot.name));
 }
 
+// Returns the floats of a slot: those of the array if it is in fp32, or memory in `copy`.
+std::span<float> floats_of(const nn::ParameterSlot& slot, const StateArray& state,
+                           AlignedBuffer<float>& copy) {
+  if (!state.floats().empty()) return state.floats().subspan(slot.offset, slot.size);
+  copy = AlignedBuffer<float>(slot.size);
+  return copy.span();
+}
+
+void check_size(std::span<const CanonicalParameter> parameters, std::span<const float> canonical) {
+  if (canonical.size() == canonical_values(parameters)) return;
+  throw Error(fmt::format("the model has {} parameters, but {} values are given for them",
+                          canonical_values(parameters), canonical.size()));
+}
+
 }  // namespace
 
 std::vector<CanonicalParameter> canonical_parameters(const nn::Graph& graph) {
@@ -48,17 +62,20 @@ std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const 
 
 std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
                           const StateArray& state) {
-  AlignedBuffer<float> whole(layout.size());
-  state.read(0, whole.span().first(state.size()));
-  return unpack(parameters, layout, whole.span());
+  std::vector<float> canonical(canonical_values(parameters));
+  for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
+    if (slot.offset + slot.size > state.size()) return;
+    AlignedBuffer<float> copy;
+    const std::span<float> values = floats_of(slot, state, copy);
+    if (copy.size() > 0) state.read(slot.offset, values);
+    layout.unpack_slot(slot, values, std::span(canonical).subspan(parameter.offset, parameter.size()));
+  });
+  return canonical;
 }
 
 void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
           std::span<const float> canonical, std::span<float> arena) {
-  if (canonical.size() != canonical_values(parameters)) {
-    throw Error(fmt::format("the model has {} parameters, but {} values are given for them",
-                            canonical_values(parameters), canonical.size()));
-  }
+  check_size(parameters, canonical);
   for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
     layout.pack(slot, canonical.subspan(parameter.offset, parameter.size()), arena);
   });
@@ -66,9 +83,14 @@ void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLay
 
 void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
           std::span<const float> canonical, const StateArray& state) {
-  AlignedBuffer<float> whole(layout.size());
-  pack(parameters, layout, canonical, whole.span());
-  state.write(0, whole.span().first(state.size()));
+  check_size(parameters, canonical);
+  for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
+    if (slot.offset + slot.size > state.size()) return;
+    AlignedBuffer<float> copy;
+    const std::span<float> values = floats_of(slot, state, copy);
+    layout.pack_slot(slot, canonical.subspan(parameter.offset, parameter.size()), values);
+    if (copy.size() > 0) state.write(slot.offset, values);
+  });
 }
 
 }  // namespace convoke::engine

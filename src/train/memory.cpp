@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/engine/canonical.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
@@ -42,11 +43,21 @@ std::uint64_t parameter_bytes(const Job& job) {
   return static_cast<std::uint64_t>(job.model.graph.parameter_count()) * sizeof(float);
 }
 
+// Returns the bytes of the largest parameter, whose state in bf16 is converted to fp32 for a checkpoint.
+std::uint64_t converted_bytes(const Job& job) {
+  std::size_t largest = 0;
+  if (job.engine.update.state_precision == nn::Precision::kBfloat16) {
+    for (const engine::CanonicalParameter& parameter : engine::canonical_parameters(job.model.graph))
+      largest = std::max(largest, parameter.size());
+  }
+  return largest * sizeof(float);
+}
+
 // Returns the memory of a rank in addition to its engine: the root of a group keeps one more canonical copy
 // of the checkpoint's content, which a thread writes.
 std::uint64_t bytes_for_checkpoints(const Demand& demand) {
   const std::uint64_t best = demand.job.loop.early_stopping.restores_best() ? parameter_bytes(demand.job) : 0;
-  return best + (demand.root ? checkpoint_bytes(demand.job) : 0);
+  return best + (demand.root ? checkpoint_bytes(demand.job) + converted_bytes(demand.job) : 0);
 }
 
 std::string table(const engine::MemoryNeed& need, std::uint64_t checkpoint, std::uint64_t resident) {

@@ -57,6 +57,12 @@ std::uint64_t hash_of(std::span<const ParameterSlot> slots, const std::vector<De
   return hash;
 }
 
+void check_sizes(const ParameterSlot& slot, std::span<const float> canonical, std::span<const float> values) {
+  ensure(
+      static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && values.size() == slot.size,
+      "a parameter has the sizes of its slot");
+}
+
 }  // namespace
 
 std::size_t ParameterLayout::Descriptors::find(std::size_t node, std::string_view parameter) const {
@@ -123,18 +129,28 @@ const ParameterSlot& ParameterLayout::slot(const std::string& name) const {
 
 void ParameterLayout::pack(const ParameterSlot& slot, std::span<const float> canonical,
                            std::span<float> arena) const {
-  ensure(static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && arena.size() >= size_,
-         "a parameter and its arena have the sizes of the layout");
-  const Desc& desc = descriptors_->descs[static_cast<std::size_t>(&slot - slots_.data())];
-  reorder(plain_like(desc), canonical.data(), desc, arena.data() + slot.offset);
+  ensure(arena.size() >= size_, "an arena has the size of the layout");
+  pack_slot(slot, canonical, arena.subspan(slot.offset, slot.size));
 }
 
 void ParameterLayout::unpack(const ParameterSlot& slot, std::span<const float> arena,
                              std::span<float> canonical) const {
-  ensure(static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && arena.size() >= size_,
-         "a parameter and its arena have the sizes of the layout");
+  ensure(arena.size() >= size_, "an arena has the size of the layout");
+  unpack_slot(slot, arena.subspan(slot.offset, slot.size), canonical);
+}
+
+void ParameterLayout::pack_slot(const ParameterSlot& slot, std::span<const float> canonical,
+                                std::span<float> values) const {
+  check_sizes(slot, canonical, values);
   const Desc& desc = descriptors_->descs[static_cast<std::size_t>(&slot - slots_.data())];
-  reorder(desc, arena.data() + slot.offset, plain_like(desc), canonical.data());
+  reorder(plain_like(desc), canonical.data(), desc, values.data());
+}
+
+void ParameterLayout::unpack_slot(const ParameterSlot& slot, std::span<const float> values,
+                                  std::span<float> canonical) const {
+  check_sizes(slot, canonical, values);
+  const Desc& desc = descriptors_->descs[static_cast<std::size_t>(&slot - slots_.data())];
+  reorder(desc, values.data(), plain_like(desc), canonical.data());
 }
 
 AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint64_t seed) {

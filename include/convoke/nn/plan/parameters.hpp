@@ -59,6 +59,9 @@ class ParameterLayout {
   void pack(const ParameterSlot& slot, std::span<const float> canonical, std::span<float> arena) const;
   /// Copies back to canonical values; the inverse of pack.
   void unpack(const ParameterSlot& slot, std::span<const float> arena, std::span<float> canonical) const;
+  /// The same for the slot.size floats of one parameter, wherever they are.
+  void pack_slot(const ParameterSlot& slot, std::span<const float> canonical, std::span<float> values) const;
+  void unpack_slot(const ParameterSlot& slot, std::span<const float> values, std::span<float> canonical) const;
 
   struct Descriptors;  ///< oneDNN's memory descriptors; private to nn
   const Descriptors& descriptors() const { return *descriptors_; }
