@@ -61,7 +61,8 @@ class ParameterLayout {
   void unpack(const ParameterSlot& slot, std::span<const float> arena, std::span<float> canonical) const;
   /// The same for the slot.size floats of one parameter, wherever they are.
   void pack_slot(const ParameterSlot& slot, std::span<const float> canonical, std::span<float> values) const;
-  void unpack_slot(const ParameterSlot& slot, std::span<const float> values, std::span<float> canonical) const;
+  void unpack_slot(const ParameterSlot& slot, std::span<const float> values,
+                   std::span<float> canonical) const;
 
   struct Descriptors;  ///< oneDNN's memory descriptors; private to nn
   const Descriptors& descriptors() const { return *descriptors_; }
