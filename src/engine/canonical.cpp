@@ -27,12 +27,6 @@ std::span<float> floats_of(const nn::ParameterSlot& slot, const StateArray& stat
   return copy.span();
 }
 
-void check_size(std::span<const CanonicalParameter> parameters, std::span<const float> canonical) {
-  if (canonical.size() == canonical_values(parameters)) return;
-  throw Error(fmt::format("the model has {} parameters, but {} values are given for them",
-                          canonical_values(parameters), canonical.size()));
-}
-
 }  // namespace
 
 std::vector<CanonicalParameter> canonical_parameters(const nn::Graph& graph) {
@@ -75,15 +69,16 @@ std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const 
 
 void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
           std::span<const float> canonical, std::span<float> arena) {
-  check_size(parameters, canonical);
-  for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
-    layout.pack(slot, canonical.subspan(parameter.offset, parameter.size()), arena);
-  });
+  ensure(arena.size() >= layout.size(), "an arena has the size of the layout");
+  pack(parameters, layout, canonical, StateArray(arena));
 }
 
 void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
           std::span<const float> canonical, const StateArray& state) {
-  check_size(parameters, canonical);
+  if (canonical.size() != canonical_values(parameters)) {
+    throw Error(fmt::format("the model has {} parameters, but {} values are given for them",
+                            canonical_values(parameters), canonical.size()));
+  }
   for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
     if (slot.offset + slot.size > state.size()) return;
     AlignedBuffer<float> copy;

@@ -10,7 +10,8 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/recipe/toml.hpp"
 
-// One file per section: one entry for each key of the section, and the conditions on several keys together.
+// One file per section: one entry for each key of the section, and the conditions on several keys together
+// (those of [train] are in train_conditions.cpp).
 namespace convoke::recipe {
 
 /// A section of a recipe, made from its keys.
@@ -57,6 +58,9 @@ data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& m
                                   std::int64_t micro_batch);
 /// `model`: the nodes that groups name. `data`: tells if there are samples for validations.
 TrainRecipe read_train(const Settings& document, const ModelRecipe& model, const DataRecipe& data);
+/// Checks the conditions on several keys of [train], and replaces the patterns of groups and stages by the
+/// nodes that they name. Throws Error. `read`: of the section.
+void check_train(SettingsReader& read, const ModelRecipe& model, const DataRecipe& data, TrainRecipe& train);
 train::EnsembleOptions read_ensemble(const Settings& document);
 RunRecipe read_run(const Settings& document);
 train::LogOptions read_log(const Settings& document);

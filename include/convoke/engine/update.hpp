@@ -18,8 +18,8 @@ struct UpdateOptions {
   double clip_value = 0;  ///< every element of the gradient stays within +-clip_value; 0: off
   double clip_norm = 0;   ///< limit of the norm of the gradient of all parameters together; 0: off
   double ema = 0;         ///< decay of the moving average of the parameters, [0, 1); 0: no average
-  /// Of the optimizer's state in memory. kBfloat16: with stochastic rounding, which depends on the seed; not
-  /// for optimizers of Scope::kWholeParameter.
+  /// How memory stores the optimizer's state. kBfloat16 rounds it stochastically, by random numbers of the
+  /// seed. Optimizers of Scope::kWholeParameter need kFloat32.
   nn::Precision state_precision = nn::Precision::kFloat32;
 };
 
