@@ -39,8 +39,8 @@ void transform_inputs(const WinogradShape& s, const TileBlock& block, const T* x
                               s.in_width, tile.row - s.top + 2, tile.column - s.left + 2);
         },
         [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
-          const Plane<T> plane{x + plane_of(tile.sample, points.blocks, c, s.in_height, s.in_width), nullptr,
-                               s.in_height, s.in_width};
+          const Plane<const T> plane{x + plane_of(tile.sample, points.blocks, c, s.in_height, s.in_width),
+                                     s.in_height, s.in_width};
           transform_input<decltype(rows)::value, decltype(columns)::value>(
               plane, tile.row - s.top, tile.column - s.left, points.rows(block, tile, c));
         });
@@ -63,10 +63,9 @@ void transform_gradients(const WinogradShape& s, const TileBlock& block, const T
         },
         [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
           const std::int64_t at = plane_of(tile.sample, points.blocks, k, s.out_height, s.out_width);
-          const Plane<T> plane{dy + at, gated ? gate + at : nullptr, s.out_height, s.out_width};
           transform_gradient<decltype(rows)::value, decltype(columns)::value, gated>(
-              plane, tile.row, tile.column,
-              panels ? points.panels(block, tile, k) : points.rows(block, tile, k), sum);
+              Plane<const T>{dy + at, s.out_height, s.out_width}, gated ? gate + at : nullptr, tile.row,
+              tile.column, panels ? points.panels(block, tile, k) : points.rows(block, tile, k), sum);
         });
     if (sums != nullptr) store(sums + k * kLanes, load(sums + k * kLanes) + sum);
   }
@@ -126,9 +125,10 @@ void forward(const WinogradShape& s, const T* x, const float* weights, const flo
       for_each_tile(
           block, k, out.blocks, [](const Tile&, std::int64_t) {},  // no reads to prefetch
           [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+            T* const plane = y + plane_of(tile.sample, out.blocks, k, s.out_height, s.out_width);
             transform_output<decltype(rows)::value, decltype(columns)::value>(
-                out.rows(block, tile, k), b, rectified, s.out_height, s.out_width, tile.row, tile.column,
-                y + plane_of(tile.sample, out.blocks, k, s.out_height, s.out_width));
+                out.rows(block, tile, k), b, rectified, Plane<T>{plane, s.out_height, s.out_width}, tile.row,
+                tile.column);
           });
     }
   }

@@ -42,62 +42,108 @@ struct PointValues {
   }
 };
 
-/// Computes the points of the input of `rows` x `columns` outputs; read(a, b) returns pixel (a, b) of the
-/// tile.
-template <int rows, int columns, class Read>
-[[gnu::always_inline]] inline void input_points(const Read& read, const Points& points) {
-  transform_axes<rows + 2, columns + 2, rows + 2, columns + 2, Transform<rows>::input,
-                 Transform<columns>::input>(
-      read, [&](int a, int b, Vec value) __attribute__((always_inline)) { store(points(6 * a + b), value); });
-}
-
-/// A plane of pixels, kLanes channels each, with zeroes around it. With a gate, only pixels with a positive
-/// gate count.
+/// A plane of pixels, kLanes channels each.
 template <class T>
 struct Plane {
-  const T* pixels;
-  const T* gate;
+  T* pixels;
   std::int64_t height, width;
 };
 
-template <bool gated, class T>
-[[gnu::always_inline]] inline Vec pixel(const Plane<T>& plane, std::int64_t at) {
-  const Vec value = load(plane.pixels + at);
-  if constexpr (gated) return where_positive(load(plane.gate + at), value);
-  return value;
+/// Where a tile reads or writes its pixels: in a plane or, if it extends beyond the plane, in a copy.
+template <class T>
+struct Window {
+  T* corner;
+  std::int64_t width;
+  [[gnu::always_inline]] T* operator()(int a, int b) const { return corner + (a * width + b) * kLanes; }
+};
+
+/// The copy of a tile's pixels.
+template <class T>
+struct alignas(64) Copy {
+  T pixels[kPoints * kLanes];
+  Window<T> window() { return {pixels, 6}; }
+};
+
+constexpr int clamp(std::int64_t value, int most) {
+  return value < 0 ? 0 : value < most ? static_cast<int>(value) : most;
 }
 
-template <int rows, int columns, class T>
-[[gnu::always_inline]] inline void transform_input(const Plane<T>& plane, std::int64_t top, std::int64_t left,
-                                                   const Points& points) {
-  const std::int64_t corner = (top * plane.width + left) * kLanes;
-  if (top >= 0 && left >= 0 && top + rows + 2 <= plane.height && left + columns + 2 <= plane.width) {
-    input_points<rows, columns>(
-        [&](int a, int b) __attribute__((always_inline)) {
-          return load(plane.pixels + corner + (a * plane.width + b) * kLanes);
-        },
-        points);
-    return;
+/// rows x columns pixels from (top, left) of a plane. Those inside the plane are [begin_row, end_row) x
+/// [begin_column, end_column).
+template <class T>
+struct Region {
+  Region(const Plane<T>& plane, std::int64_t top, std::int64_t left, int tall, int wide)
+      : window{plane.pixels + (top * plane.width + left) * kLanes, plane.width},
+        rows(tall),
+        columns(wide),
+        begin_row(clamp(-top, rows)),
+        end_row(clamp(plane.height - top, rows)),
+        begin_column(clamp(-left, columns)),
+        end_column(clamp(plane.width - left, columns)) {}
+
+  bool inside() const {
+    return begin_row == 0 && end_row == rows && begin_column == 0 && end_column == columns;
   }
-  input_points<rows, columns>(
-      [&](int a, int b) __attribute__((always_inline)) {
-        const bool inside = top + a >= 0 && top + a < plane.height && left + b >= 0 && left + b < plane.width;
-        return inside ? load(plane.pixels + corner + (a * plane.width + b) * kLanes) : zero();
-      },
-      points);
+
+  Window<T> window;
+  int rows, columns, begin_row, end_row, begin_column, end_column;
+};
+
+/// Returns where a region can be read: in the plane or, with zeroes outside it, in the copy.
+template <class T>
+[[gnu::noinline]] Window<const T> copy_padded(const Region<const T>& from, Copy<T>& copy) {
+  const Window<T> to = copy.window();
+  for (int a = 0; a < from.rows; ++a) {
+    const int end = a >= from.begin_row && a < from.end_row ? from.end_column : 0;
+    int b = 0;
+    for (; b < from.begin_column; ++b) store(to(a, b), zero());
+    for (; b < end; ++b) store(to(a, b), load(from.window(a, b)));
+    for (; b < from.columns; ++b) store(to(a, b), zero());
+  }
+  return {to.corner, to.width};
+}
+template <class T>
+[[gnu::always_inline]] inline Window<const T> readable(const Region<const T>& region, Copy<T>& copy) {
+  return region.inside() ? region.window : copy_padded(region, copy);
 }
 
-/// Computes the points of the gradient of a tile's outputs, and adds the gradient to a sum.
+/// Writes the pixels of a copy that lie inside the plane.
+template <class T>
+[[gnu::noinline]] void copy_out(Copy<T>& copy, const Region<T>& to) {
+  const Window<T> from = copy.window();
+  for (int a = to.begin_row; a < to.end_row; ++a) {
+    for (int b = to.begin_column; b < to.end_column; ++b) store(to.window(a, b), load(from(a, b)));
+  }
+}
+
+/// Computes the points of the input of `rows` x `columns` outputs.
+template <int rows, int columns, class T>
+[[gnu::always_inline]] inline void transform_input(const Plane<const T>& plane, std::int64_t top,
+                                                   std::int64_t left, const Points& points) {
+  Copy<T> copy;
+  const Window<const T> x = readable<T>({plane, top, left, rows + 2, columns + 2}, copy);
+  transform_axes<rows + 2, columns + 2, rows + 2, columns + 2, Transform<rows>::input,
+                 Transform<columns>::input>(
+      [&](int a, int b) __attribute__((always_inline)) { return load(x(a, b)); },
+      [&](int a, int b, Vec value) __attribute__((always_inline)) { store(points(6 * a + b), value); });
+}
+
+/// Computes the points of the gradient of a tile's outputs, and adds the gradient to a sum. If gated, only
+/// pixels with a positive gate count.
 template <int rows, int columns, bool gated, class T>
-[[gnu::always_inline]] inline void transform_gradient(const Plane<T>& plane, std::int64_t top,
-                                                      std::int64_t left, const Points& points, Vec& sum) {
+[[gnu::always_inline]] inline void transform_gradient(const Plane<const T>& plane, const T* gate,
+                                                      std::int64_t top, std::int64_t left,
+                                                      const Points& points, Vec& sum) {
+  Copy<T> copy, gate_copy;
+  const Window<const T> dy = readable<T>({plane, top, left, rows, columns}, copy);
+  Window<const T> y{};
+  if constexpr (gated) y = readable({{gate, plane.height, plane.width}, top, left, rows, columns}, gate_copy);
   Vec total = zero();
   transform_axes<rows, columns, rows + 2, columns + 2, Transform<rows>::gradient,
                  Transform<columns>::gradient>(
       [&](int a, int b) __attribute__((always_inline)) {
-        const bool inside = top + a < plane.height && left + b < plane.width;
-        const Vec value =
-            inside ? pixel<gated>(plane, ((top + a) * plane.width + left + b) * kLanes) : zero();
+        Vec value = load(dy(a, b));
+        if constexpr (gated) value = where_positive(load(y(a, b)), value);
         total += value;
         return value;
       },
@@ -108,45 +154,63 @@ template <int rows, int columns, bool gated, class T>
 /// Computes a tile's outputs from its points, with bias and ReLU.
 template <int rows, int columns, class T>
 [[gnu::always_inline]] inline void transform_output(const Points& points, Vec bias, bool rectified,
-                                                    std::int64_t height, std::int64_t width, std::int64_t top,
-                                                    std::int64_t left, T* plane) {
+                                                    const Plane<T>& plane, std::int64_t top,
+                                                    std::int64_t left) {
+  Copy<T> copy;
+  const Region<T> region{plane, top, left, rows, columns};
+  const bool inside = region.inside();
+  const Window<T> to = inside ? region.window : copy.window();
   // The points are stored by row, so the transform of rows comes first: a and b are swapped.
   transform_axes<columns + 2, rows + 2, columns, rows, Transform<columns>::output, Transform<rows>::output>(
       [&](int b, int a) __attribute__((always_inline)) { return load(points(6 * a + b)); },
       [&](int b, int a, Vec y) __attribute__((always_inline)) {
-        if (top + a >= height || left + b >= width) return;
         const Vec value = y + bias;
-        store(plane + ((top + a) * width + left + b) * kLanes, rectified ? relu(value) : value);
+        store(to(a, b), rectified ? relu(value) : value);
       });
+  if (!inside) copy_out(copy, region);
 }
 
-/// Adds the gradient of a tile's inputs, from its points. Tiles above and to the left have already written
-/// the pixels that they share with it; all other pixels are written for the first time. In bf16, a pixel of
-/// several tiles is rounded after each.
+/// Adds a copy to what earlier tiles have written to the first two rows and columns of a tile. All other
+/// pixels are written for the first time.
+template <class T>
+[[gnu::noinline]] void add_out(Copy<float>& copy, const Region<T>& to, const Tile& tile) {
+  const Window<float> from = copy.window();
+  for (int a = to.begin_row; a < to.end_row; ++a) {
+    const int shared = a < 2 && tile.row > 0 ? to.columns : tile.column > 0 ? 2 : 0;
+    for (int b = to.begin_column; b < to.end_column; ++b) {
+      const Vec value = load(from(a, b));
+      store(to.window(a, b), b < shared ? load(to.window(a, b)) + value : value);
+    }
+  }
+}
+
+/// Adds the gradient of a tile's inputs, from its points. In bf16, a pixel of several tiles is rounded after
+/// each. Only tiles of 4 x 4 inside the plane are added directly: others are few, and each size takes as long
+/// to compile.
 template <int rows, int columns, class T>
 [[gnu::always_inline]] inline void spread_points(const Points& points, const WinogradShape& s,
-                                                 const Tile& tile, T* plane) {
-  const std::int64_t top = tile.row - s.top, left = tile.column - s.left;
-  T* const corner = plane + (top * s.in_width + left) * kLanes;
+                                                 const Tile& tile, T* pixels) {
+  const Region<T> region{
+      {pixels, s.in_height, s.in_width}, tile.row - s.top, tile.column - s.left, rows + 2, columns + 2};
   const auto spread = [&](const auto& write) __attribute__((always_inline)) {
     transform_axes<columns + 2, rows + 2, columns + 2, rows + 2, Transform<columns>::spread,
                    Transform<rows>::spread>(
         [&](int b, int a) __attribute__((always_inline)) { return load(points(6 * a + b)); },
-        [&](int b, int a, Vec value)
-            __attribute__((always_inline)) { write(a, b, corner + (a * s.in_width + b) * kLanes, value); });
+        [&](int b, int a, Vec value) __attribute__((always_inline)) { write(a, b, value); });
   };
-  const bool inside =
-      top >= 0 && left >= 0 && top + rows + 2 <= s.in_height && left + columns + 2 <= s.in_width;
-  if (inside && tile.row > 0 && tile.column > 0) {
-    spread([&](int a, int b, T* at, Vec value)
-               __attribute__((always_inline)) { store(at, a < 2 || b < 2 ? load(at) + value : value); });
-    return;
+  if constexpr (rows == 4 && columns == 4) {
+    if (region.inside() && tile.row > 0 && tile.column > 0) {
+      spread([&](int a, int b, Vec value) __attribute__((always_inline)) {
+        T* const at = region.window(a, b);
+        store(at, a < 2 || b < 2 ? load(at) + value : value);
+      });
+      return;
+    }
   }
-  spread([&](int a, int b, T* at, Vec value) __attribute__((always_inline)) {
-    if (top + a < 0 || top + a >= s.in_height || left + b < 0 || left + b >= s.in_width) return;
-    const bool shared = (a < 2 && tile.row > 0) || (b < 2 && tile.column > 0);
-    store(at, shared ? load(at) + value : value);
-  });
+  Copy<float> copy;
+  const Window<float> to = copy.window();
+  spread([&](int a, int b, Vec value) __attribute__((always_inline)) { store(to(a, b), value); });
+  add_out(copy, region, tile);
 }
 
 }  // namespace
