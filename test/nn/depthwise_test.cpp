@@ -32,8 +32,11 @@ Gradients slow(const DepthwiseShape& s, const std::vector<T>& x, const std::vect
               const std::int64_t h = p / s.out_width * s.stride_height + i * s.dilation_height - s.pad_top;
               const std::int64_t w = p % s.out_width * s.stride_width + j * s.dilation_width - s.pad_left;
               if (h < 0 || h >= s.height || w < 0 || w >= s.width) continue;
+              const std::size_t from = s.one_channel
+                                           ? static_cast<std::size_t>((n * s.height + h) * s.width + w)
+                                           : at(s, s.height * s.width, n, g, h * s.width + w, c);
               sum += static_cast<double>(dy[at(s, s.out_height * s.out_width, n, g, p, c)]) *
-                     static_cast<double>(x[at(s, s.height * s.width, n, g, h * s.width + w, c)]);
+                     static_cast<double>(x[from]);
             }
           }
           sums.weight.push_back(sum);
@@ -55,7 +58,7 @@ Gradients slow(const DepthwiseShape& s, const std::vector<T>& x, const std::vect
 
 template <class T>
 void compare(const DepthwiseShape& s) {
-  CAPTURE(s.block, s.kernel_height, s.kernel_width, s.stride_width, s.dilation_width, s.width);
+  CAPTURE(s.block, s.one_channel, s.kernel_height, s.kernel_width, s.stride_width, s.dilation_width, s.width);
   REQUIRE(s.supported());
   RandomStream random({7, Purpose::kBench, 0, 0});
   const auto draw = [&](std::int64_t pixels) {
@@ -81,9 +84,12 @@ void compare(const DepthwiseShape& s) {
   CHECK(alone == weight);
 }
 
-void compare_both(const DepthwiseShape& shape) {
-  compare<float>(shape);
-  compare<Bf16>(shape);
+void compare_all(DepthwiseShape shape) {
+  for (const bool one_channel : {false, true}) {
+    shape.one_channel = one_channel;
+    compare<float>(shape);
+    compare<Bf16>(shape);
+  }
 }
 
 /// Returns a square kernel with "same" padding.
@@ -112,20 +118,20 @@ DepthwiseShape same(std::int64_t block, std::int64_t height, std::int64_t width,
 TEST_CASE("depthwise weight gradients: kernels, strides, dilations, borders") {
   for (const std::int64_t block : {8, 16}) {
     for (const std::int64_t kernel : {1, 3, 4, 5, 7}) {
-      compare_both(same(block, 9, 6, kernel, 1, 1));
-      compare_both(same(block, 9, 6, kernel, 2, 1));
+      compare_all(same(block, 9, 6, kernel, 1, 1));
+      compare_all(same(block, 9, 6, kernel, 2, 1));
     }
-    compare_both(same(block, 8, 9, 3, 1, 2));
-    compare_both(same(block, 11, 9, 5, 3, 2));
-    compare_both(same(block, 3, 2, 5, 1, 1));    // smaller than the kernel
-    compare_both(same(block, 2, 230, 5, 1, 1));  // a row of several pieces
-    compare_both(same(block, 2, 231, 5, 2, 1));
+    compare_all(same(block, 8, 9, 3, 1, 2));
+    compare_all(same(block, 11, 9, 5, 3, 2));
+    compare_all(same(block, 3, 2, 5, 1, 1));    // smaller than the kernel
+    compare_all(same(block, 2, 230, 5, 1, 1));  // a row of several pieces
+    compare_all(same(block, 2, 231, 5, 2, 1));
     DepthwiseShape oblong = same(block, 7, 9, 3, 1, 1);
     oblong.kernel_height = 2;
     oblong.out_height = 8;
     oblong.stride_width = 2;
     oblong.out_width = 5;
-    compare_both(oblong);
+    compare_all(oblong);
   }
 }
 

@@ -7,7 +7,7 @@ namespace convoke::nn {
 
 /// A depthwise convolution: every channel has its own kernel. Tensors are stored in blocks of B = 16 or 8
 /// channels, oneDNN's nChw16c and nChw8c: x (N, G, H, W, B) and y (N, G, H', W', B) with G = C / B, rounded
-/// up.
+/// up. A convolution of images with one channel is one whose channels of x are the same: x (N, H, W).
 struct DepthwiseShape {
   std::int64_t samples, blocks, block;                ///< N, G, B
   std::int64_t height, width, out_height, out_width;  ///< H, W, H', W'
@@ -15,6 +15,7 @@ struct DepthwiseShape {
   std::int64_t stride_height, stride_width;
   std::int64_t dilation_height, dilation_width;  ///< 1: none
   std::int64_t pad_top, pad_left;
+  bool one_channel = false;  ///< x has one channel
 
   static constexpr std::int64_t kMaxTaps = 49;
   /// pixels of a row of x that are converted at a time: 6 KiB
@@ -29,7 +30,8 @@ template <class T>
 struct DepthwiseKernels {
   /// Computes dweight (G, KH, KW, B), oneDNN's Goihw16g and Goihw8g, and dbias (G, B), which may be null: d
   /// loss / d weight and bias from x and dy = d loss / d y. Used for shapes without a oneDNN kernel (5 x 5,
-  /// dilated), where oneDNN's matrix products of one column each are a hundred times slower.
+  /// dilated), where oneDNN's matrix products of one column each are a hundred times slower, and five times
+  /// for one channel with AVX2.
   void (*backward_weights)(const DepthwiseShape& shape, const T* x, const T* dy, float* dweight,
                            float* dbias);
 };

@@ -13,12 +13,13 @@ DepthwiseShape shape_of(const ConvolutionSpec& spec, const Tensor& x, const Tens
   const Conv2dOptions& o = spec.options;
   ChannelBlocks in, out;
   const bool depthwise = o.groups == spec.in[0] && o.filters == o.groups;
-  if (!depthwise || !channel_blocks(x.desc, in) || !channel_blocks(dy.desc, out)) return {};
-  if (!in.nested || !out.nested || in.block != out.block) return {};
+  const bool one_channel = spec.in[0] == 1 && !depthwise;
+  if (!(depthwise || one_channel) || !channel_blocks(x.desc, in) || !channel_blocks(dy.desc, out)) return {};
+  if (!out.nested || in.block != (one_channel ? 1 : out.block)) return {};
   const Window2d window = slide(spec.in, o.kernel, o.stride, o.dilation, o.padding);
   return {.samples = in.samples,
-          .blocks = in.outer,
-          .block = in.block,
+          .blocks = out.outer,
+          .block = out.block,
           .height = in.height,
           .width = in.width,
           .out_height = out.height,
@@ -30,7 +31,8 @@ DepthwiseShape shape_of(const ConvolutionSpec& spec, const Tensor& x, const Tens
           .dilation_height = o.dilation.height,
           .dilation_width = o.dilation.width,
           .pad_top = window.height.before,
-          .pad_left = window.width.before};
+          .pad_left = window.width.before,
+          .one_channel = one_channel};
 }
 
 }  // namespace
@@ -43,8 +45,11 @@ bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const Convoluti
   if (!shape.supported() || (bias && spec.options.filters % shape.block != 0)) return false;
 
   const Tensor place = plan.gradient_of(node, spec.weight);
-  const Desc blocked({spec.options.filters, 1, 1, shape.kernel_height, shape.kernel_width}, kFloat,
-                     shape.block == 16 ? Format::Goihw16g : Format::Goihw8g);
+  const Desc blocked = shape.one_channel
+                           ? Desc({spec.options.filters, 1, shape.kernel_height, shape.kernel_width}, kFloat,
+                                  shape.block == 16 ? Format::Ohwi16o : Format::Ohwi8o)
+                           : Desc({spec.options.filters, 1, 1, shape.kernel_height, shape.kernel_width},
+                                  kFloat, shape.block == 16 ? Format::Goihw16g : Format::Goihw8g);
   const bool direct_write = place.desc == blocked;
   const Tensor written = direct_write ? place : plan.allocate(blocked);
   std::vector<Ref> uses{x.ref, dy.ref, written.ref};
@@ -59,7 +64,7 @@ bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const Convoluti
   const double flops = 2.0 * static_cast<double>(shape.samples * spec.options.filters * shape.out_height *
                                                  shape.out_width * shape.kernel_height * shape.kernel_width);
   plan.add_typed_kernel(
-      x.desc, node, "backward weights, depthwise",
+      x.desc, node, shape.one_channel ? "backward weights, one channel" : "backward weights, depthwise",
       [=]<class T>(const Frame& frame) {
         kernels<DepthwiseKernels<T>>().backward_weights(shape, frame.at<T>(x), frame.at<T>(dy),
                                                         frame.at(written), bias ? frame.at(dbias) : nullptr);
