@@ -24,73 +24,69 @@ constexpr int kCounters = 16;          // of one chunk
 constexpr int kChunk = 4 * kCounters;  // elements that they cover
 using Words = std::uint32_t[4][kCounters];
 
+// Computes the words of counters first..first+15, word w of counter i at words[w][i].
 #ifdef __AVX2__
 // Words in lanes of 64 bits, of which a multiplication reads the lower halves. GCC 12 compiles the loops of
 // philox4x32 in core/random.hpp to three to five times as many instructions.
-constexpr int kWide = kThisSet == InstructionSet::kAvx512 ? 8 : 4;
-using Wide [[gnu::vector_size(8 * kWide)]] = std::uint64_t;
-using Narrow [[gnu::vector_size(4 * kWide)]] = std::uint32_t;
+constexpr int kLanes = kThisSet == InstructionSet::kAvx512 ? 8 : 4;
+using Wide [[gnu::vector_size(8 * kLanes)]] = std::uint64_t;
+using Narrow [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
 [[gnu::always_inline]] inline Wide multiply_lower(const Wide& a, std::uint64_t b) {
+  const Wide y = Wide{} + b;
 #ifdef __AVX512F__  // without a mask, GCC 12 warns of an uninitialized value
-  return reinterpret_cast<Wide>(_mm512_maskz_mul_epu32(0xFF, reinterpret_cast<__m512i>(a),
-                                                       _mm512_set1_epi64(static_cast<long long>(b))));
-#else
   return reinterpret_cast<Wide>(
-      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), _mm256_set1_epi64x(static_cast<long long>(b))));
+      _mm512_maskz_mul_epu32(0xFF, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(y)));
+#else
+  return reinterpret_cast<Wide>(_mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(y)));
 #endif
 }
 
-[[gnu::always_inline]] inline void philox(Words& words, PhiloxKey key) {
-  constexpr int kGroups = 2;  // they stay in registers
-  for (int at = 0; at < kCounters; at += kGroups * kWide) {
-    Wide w[4][kGroups];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
+[[gnu::always_inline]] inline void philox_chunk(std::uint32_t first, std::uint32_t stream,
+                                                std::uint32_t sample, PhiloxKey key, Words& words) {
+  Wide lane{};
+  for (int i = 0; i < kLanes; ++i) lane[i] = static_cast<std::uint64_t>(i);
+  constexpr int kGroups = 2;  // of counters, whose rounds overlap
+  for (int at = 0; at < kCounters; at += kGroups * kLanes) {
+    Wide w[kGroups][4];
 #pragma GCC unroll 2
-      for (int g = 0; g < kGroups; ++g) {
-        Narrow from;
-        std::memcpy(&from, &words[i][at + g * kWide], sizeof from);
-        w[i][g] = __builtin_convertvector(from, Wide);
-      }
+    for (int g = 0; g < kGroups; ++g) {
+      w[g][0] = lane + (first + static_cast<std::uint32_t>(at + g * kLanes));
+      w[g][1] = Wide{} + stream;
+      w[g][2] = Wide{} + sample;
+      w[g][3] = Wide{};
     }
     PhiloxKey round_key = key;
     for (int round = 0; round < 10; ++round) {
 #pragma GCC unroll 2
       for (int g = 0; g < kGroups; ++g) {
-        const Wide a = multiply_lower(w[0][g], 0xD2511F53), b = multiply_lower(w[2][g], 0xCD9E8D57);
-        w[0][g] = (b >> 32) ^ w[1][g] ^ round_key[0];
-        w[1][g] = b;
-        w[2][g] = (a >> 32) ^ w[3][g] ^ round_key[1];
-        w[3][g] = a;
+        const Wide a = multiply_lower(w[g][0], 0xD2511F53), b = multiply_lower(w[g][2], 0xCD9E8D57);
+        w[g][0] = (b >> 32) ^ w[g][1] ^ round_key[0];
+        w[g][1] = b;
+        w[g][2] = (a >> 32) ^ w[g][3] ^ round_key[1];
+        w[g][3] = a;
       }
       round_key[0] += 0x9E3779B9;
       round_key[1] += 0xBB67AE85;
     }
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-#pragma GCC unroll 2
-      for (int g = 0; g < kGroups; ++g) {
-        const Narrow to = __builtin_convertvector(w[i][g], Narrow);
-        std::memcpy(&words[i][at + g * kWide], &to, sizeof to);
-      }
+#pragma GCC unroll 8
+    for (int i = 0; i < 4 * kGroups; ++i) {
+      const auto narrow = __builtin_convertvector(w[i / 4][i % 4], Narrow);
+      std::memcpy(&words[i % 4][at + i / 4 * kLanes], &narrow, sizeof narrow);
     }
   }
 }
 #else
-[[gnu::always_inline]] inline void philox(Words& words, PhiloxKey key) { philox4x32(words, key); }
-#endif
-
-// Computes the words of counters first..first+15, word w of counter i at words[w][i].
 [[gnu::always_inline]] inline void philox_chunk(std::uint32_t first, std::uint32_t stream,
                                                 std::uint32_t sample, PhiloxKey key, Words& words) {
-  for (int i = 0; i < kCounters; ++i) {
-    words[0][i] = first + static_cast<std::uint32_t>(i);
+  for (std::uint32_t i = 0; i < kCounters; ++i) {
+    words[0][i] = first + i;
     words[1][i] = stream;
     words[2][i] = sample;
     words[3][i] = 0;
   }
-  philox(words, key);
+  philox4x32(words, key);
 }
+#endif
 
 /// N neighboring elements whose words are `words`.
 template <int N, class T>
