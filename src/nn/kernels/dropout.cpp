@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "nn/kernels/instruction_sets.hpp"
+#include "nn/kernels/vectors.hpp"
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -28,7 +28,7 @@ using Words = std::uint32_t[4][kCounters];
 #ifdef __AVX2__
 // Words in lanes of 64 bits, of which a multiplication reads the lower halves. GCC 12 compiles the loops of
 // philox4x32 in core/random.hpp to three to five times as many instructions.
-constexpr int kLanes = kThisSet == InstructionSet::kAvx512 ? 8 : 4;
+constexpr int kLanes = kVectorFloats / 2;
 using Wide [[gnu::vector_size(8 * kLanes)]] = std::uint64_t;
 using Narrow [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
 [[gnu::always_inline]] inline Wide multiply_lower(const Wide& a, std::uint64_t b) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "nn/kernels/bfloat16.hpp"
+#include "nn/kernels/instruction_sets.hpp"
 
 namespace convoke::nn {
 
@@ -19,6 +20,8 @@ template <int N>
 using Floats = typename VectorsOf<N>::Floats;
 template <int N>
 using Ints = typename VectorsOf<N>::Ints;
+/// The floats of a vector register; without AVX2, of two of them.
+constexpr int kVectorFloats = kThisSet == InstructionSet::kAvx512 ? 16 : 8;
 /// The number of values of a vector type.
 template <class Vector>
 constexpr int kValuesOf = sizeof(Vector) / 4;
