@@ -83,8 +83,8 @@ template <class T, class Vector>
   for (std::int64_t h = 0; h < s.height; ++h) {
     for (std::int64_t w = 0; w < s.out_width; w += chunk) {
       const std::int64_t pixels = std::min(chunk, s.out_width - w);
-      convert_row(s, x + h * s.width * (s.one_channel ? 1 : kValuesOf<Vector>),
-                  w * s.stride_width - s.pad_left, (pixels - 1) * s.stride_width + reach, row);
+      convert_row(s, x + h * s.width * s.x_block(), w * s.stride_width - s.pad_left,
+                  (pixels - 1) * s.stride_width + reach, row);
       for (std::int64_t i = 0; i < s.kernel_height; ++i) {
         const std::int64_t from = h + s.pad_top - i * s.dilation_height;  // = output row * stride
         if (from < 0 || from % s.stride_height != 0 || from / s.stride_height >= s.out_height) continue;
@@ -98,7 +98,7 @@ template <class T, class Vector>
 template <class Vector, class T>
 [[gnu::always_inline]] inline void blocks_body(const DepthwiseShape& s, const T* x, const T* dy,
                                                float* dweight, float* dbias) {
-  const std::int64_t in = s.height * s.width * (s.one_channel ? 1 : kValuesOf<Vector>);
+  const std::int64_t in = s.height * s.width * s.x_block();
   const std::int64_t out = s.out_height * s.out_width * kValuesOf<Vector>;
   const std::int64_t count = s.kernel_height * s.kernel_width;
   for (std::int64_t g = 0; g < s.blocks; ++g) {
