@@ -42,9 +42,10 @@ set(CMAKE_JOB_POOL_COMPILE compile)
 # convoke_compile_together(target [HOT | RARE | ONCE]): a small file spends most of its compile time on headers that its
 # neighbors include too, so up to CONVOKE_UNIT_FILES are compiled as one unit (CONVOKE_UNITY). Code that runs for every
 # sample or step (HOT) is optimized and vectorized; -O3 would also unroll its loops, which takes three times as long to
-# compile and is not faster. Code that runs once per epoch, or over a dataset, is compiled with -O1 in half the time, and
-# code that reads options and describes results (RARE) with -Og in four fifths of that: it would slow the preparation of
-# texts by a third. Tests that only start programs and read files (ONCE) are not optimized.
+# compile and is not faster. Code that runs once per sample of a dataset, or computes statistics, is compiled with -O1 in
+# half the time. Code that reads options, describes results or runs once per epoch (RARE), and tests, are compiled with
+# -Og in three to four fifths of that: it would slow the preparation of texts by a third. Tests that only start programs
+# and read files (ONCE) are not optimized.
 set(CONVOKE_UNIT_FILES 32)
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
