@@ -12,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -37,6 +38,8 @@ constexpr int kVersion = OMPI_MAJOR_VERSION;
 constexpr int kVersion = 0;  // another MPI library
 #endif
 
+constexpr const char* kMessages = "OMPI_MCA_pml";
+
 /// The ranks of this host, as far as the launcher says: mpirun, or srun ("16(x2),4": the largest number).
 std::int64_t local_ranks() {
   if (const auto ranks = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE")) return *ranks;
@@ -46,6 +49,13 @@ std::int64_t local_ranks() {
     if (std::istringstream(part) >> of_node) most = std::max(most, of_node);
   }
   return most;
+}
+
+/// True if all ranks are on this host, as far as the launcher says. A process without a launcher is the only
+/// rank.
+bool only_this_host() {
+  if (const auto ranks = os::number_in("OMPI_COMM_WORLD_SIZE")) return local_ranks() == *ranks;
+  return !launcher() || os::number_in("SLURM_STEP_NUM_NODES") == 1;
 }
 
 bool has_room(const char* folder, std::uint64_t bytes) {
@@ -128,6 +138,14 @@ void choose_settings() {
   make_room_for_segments();
   choose_session_folder();
   start_no_daemon();
+}
+
+LocalMessages::LocalMessages() : chosen_(kVersion == 4 && only_this_host() && !os::variable(kMessages)) {
+  if (chosen_) os::set_default(kMessages, "ob1");
+}
+
+LocalMessages::~LocalMessages() {
+  if (chosen_) ::unsetenv(kMessages);
 }
 
 void take_segment() {

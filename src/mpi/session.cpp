@@ -65,6 +65,7 @@ bool start(double& seconds) {
   int provided = 0;
   os::survive_broken_pipes();
   open_mpi::choose_settings();
+  const open_mpi::LocalMessages messages;
   // Open MPI's first message to an mpirun that has died waits for its answer for ever. After MPI_Init the
   // library notices by itself. There is no message, because output went through mpirun.
   std::optional<os::PeriodicThread> orphan_watch;
