@@ -4,13 +4,13 @@
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "nn/zoo/head.hpp"
 
-// Parts of MobileNetV2, MobileNetV3 and EfficientNet. Names and initial values are torchvision's.
+// Parts of ResNet, MobileNetV2, MobileNetV3 and EfficientNet. Names and initial values are torchvision's.
 namespace convoke::nn {
 
 using Function = Symbol (*)(Symbol x);
 
 /// Returns the nearest multiple of 8 that is at least nine tenths of `channels`: "make divisible" of all
-/// three papers.
+/// papers but that of ResNet.
 std::int64_t multiple_of_8(double channels);
 
 /// Returns He's initial values from the fan out, as torchvision's `kaiming_normal_(mode="fan_out")`.

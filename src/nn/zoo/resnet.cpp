@@ -5,56 +5,35 @@
 #include <array>
 
 #include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/inverted_residual.hpp"
 
 namespace convoke::nn {
 namespace {
 
 using Depths = std::array<int, 4>;  // blocks in layer1 .. layer4
 
-Initializers kaiming_fan_out() {
-  return {.weight = Initializer(Settings{{"name", "kaiming_normal"}, {"mode", "fan_out"}})};
-}
-
-/// The names of the nodes "<prefix><conv>" and "<prefix><norm>".
-struct Names {
-  std::string conv, norm;
-};
-
-Symbol conv_norm(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
-                 const Names& names) {
-  x = apply(Conv2d({.filters = filters,
-                    .kernel = kernel,
-                    .stride = stride,
-                    .padding = Padding::by((kernel - 1) / 2),
-                    .bias = false,
-                    .initializers = kaiming_fan_out()}),
-            x, names.conv);
-  return apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, names.norm);
-}
-
 /// Returns the input of a block for its sum: the input itself, or its projection if the shape changes.
 Symbol shortcut(Symbol x, std::int64_t filters, std::int64_t stride, const std::string& block) {
   if (stride == 1 && shape_of(x)[0] == filters) return x;
-  return conv_norm(x, filters, 1, stride, {block + ".downsample.0", block + ".downsample.1"});
+  return conv_norm(x, {.filters = filters, .stride = stride}, block + ".downsample.0",
+                   block + ".downsample.1");
 }
 
 /// 3x3, 3x3, both of `width` channels.
 Symbol basic_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
-  Symbol y = relu(conv_norm(x, width, 3, stride, {block + ".conv1", block + ".bn1"}));
-  y = conv_norm(y, width, 3, 1, {block + ".conv2", block + ".bn2"});
+  Symbol y =
+      relu(conv_norm(x, {.filters = width, .kernel = 3, .stride = stride}, block + ".conv1", block + ".bn1"));
+  y = conv_norm(y, {.filters = width, .kernel = 3}, block + ".conv2", block + ".bn2");
   return relu(add(y, shortcut(x, width, stride, block)));
 }
 
 /// 1x1, 3x3, 1x1 to four times the width.
 Symbol bottleneck(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
-  Symbol y = relu(conv_norm(x, width, 1, 1, {block + ".conv1", block + ".bn1"}));
-  y = relu(conv_norm(y, width, 3, stride, {block + ".conv2", block + ".bn2"}));
-  y = conv_norm(y, 4 * width, 1, 1, {block + ".conv3", block + ".bn3"});
+  Symbol y = relu(conv_norm(x, {.filters = width}, block + ".conv1", block + ".bn1"));
+  y = relu(conv_norm(y, {.filters = width, .kernel = 3, .stride = stride}, block + ".conv2", block + ".bn2"));
+  y = conv_norm(y, {.filters = 4 * width}, block + ".conv3", block + ".bn3");
   return relu(add(y, shortcut(x, 4 * width, stride, block)));
 }
 
@@ -62,7 +41,7 @@ using Block = Symbol (*)(Symbol x, std::int64_t width, std::int64_t stride, cons
 
 Graph resnet(const ZooOptions& options, Block block, const Depths& depths) {
   Graph graph(options.input);
-  Symbol x = relu(conv_norm(input(graph), 64, 7, 2, {"conv1", "bn1"}));
+  Symbol x = relu(conv_norm(input(graph), {.filters = 64, .kernel = 7, .stride = 2}, "conv1", "bn1"));
   x = max_pool(x, {.size = 3, .stride = 2, .padding = Padding::by(1)});
   std::int64_t width = 64;
   for (std::size_t stage = 0; stage < depths.size(); ++stage, width *= 2) {

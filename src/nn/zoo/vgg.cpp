@@ -5,13 +5,12 @@
 #include <array>
 
 #include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/reshape.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/inverted_residual.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -21,10 +20,6 @@ using VggDepths = std::array<int, 5>;  // number of 3 x 3 convolutions of each w
 constexpr VggDepths kA{1, 1, 2, 2, 2}, kB{2, 2, 2, 2, 2}, kD{2, 2, 3, 3, 3}, kE{2, 2, 4, 4, 4};
 
 enum class Norm { kNone, kBatch };
-
-Initializers start_of_convolutions() {
-  return {.weight = Initializer(Settings{{"name", "kaiming_normal"}, {"mode", "fan_out"}})};
-}
 
 Initializers start_of_dense() {
   return {.weight = Initializer(Settings{{"name", "normal"}, {"stddev", 0.01}})};
@@ -37,7 +32,7 @@ Symbol vgg_features(Symbol x, const VggDepths& depths, Norm norm) {
       x = apply(Conv2d({.filters = kWidths[stage],
                         .kernel = 3,
                         .padding = Padding::by(1),
-                        .initializers = start_of_convolutions()}),
+                        .initializers = kaiming_fan_out()}),
                 x, fmt::format("features.{}", place++));
       if (norm == Norm::kBatch) {
         x = apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, fmt::format("features.{}", place++));
