@@ -1,9 +1,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "convoke/nn/layer.hpp"
@@ -95,6 +97,21 @@ struct Symbol {
   Graph* graph;
   std::size_t node;
 };
+
+/// Applies `layer` to `x`, as the node `name`; Graph::add() names it if that is empty.
+template <class Kind>
+Symbol apply(Kind layer, Symbol x, std::string name = {}) {
+  return {x.graph, x.graph->add(std::make_shared<Kind>(std::move(layer)), {x.node}, std::move(name))};
+}
+
+/// Applies `layer` to several inputs in the same way.
+template <class Kind>
+Symbol merge(Kind layer, const std::vector<Symbol>& inputs, std::string name = {}) {
+  std::vector<std::size_t> nodes;
+  for (const Symbol& input : inputs) nodes.push_back(input.node);
+  Graph* const graph = inputs.front().graph;
+  return {graph, graph->add(std::make_shared<Kind>(std::move(layer)), std::move(nodes), std::move(name))};
+}
 
 /// Applies the layer of `of` to `x` too, with the same parameters.
 inline Symbol share(Symbol of, Symbol x) { return {x.graph, x.graph->share(of.node, {x.node})}; }

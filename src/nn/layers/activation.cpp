@@ -53,10 +53,6 @@ dnnl::algorithm algorithm_of(Kind function, bool backward) {
   }
 }
 
-Symbol apply_activation(Symbol x, Kind function, ActivationOptions options = {}) {
-  return {x.graph, x.graph->add(std::make_shared<Activation>(function, options), {x.node})};
-}
-
 }  // namespace
 
 std::string_view Activation::type() const { return entry_of(function_).name; }
@@ -138,19 +134,19 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol relu(Symbol x) { return apply_activation(x, Kind::kRelu); }
-Symbol relu6(Symbol x) { return apply_activation(x, Kind::kRelu6); }
+Symbol relu(Symbol x) { return apply(Activation(Kind::kRelu), x); }
+Symbol relu6(Symbol x) { return apply(Activation(Kind::kRelu6), x); }
 Symbol leaky_relu(Symbol x, ActivationOptions options) {
-  return apply_activation(x, Kind::kLeakyRelu, options);
+  return apply(Activation(Kind::kLeakyRelu, options), x);
 }
-Symbol elu(Symbol x, ActivationOptions options) { return apply_activation(x, Kind::kElu, options); }
-Symbol selu(Symbol x) { return apply_activation(x, Kind::kSelu); }
-Symbol gelu(Symbol x, ActivationOptions options) { return apply_activation(x, Kind::kGelu, options); }
-Symbol silu(Symbol x) { return apply_activation(x, Kind::kSilu); }
-Symbol hard_swish(Symbol x) { return apply_activation(x, Kind::kHardSwish); }
-Symbol hard_sigmoid(Symbol x) { return apply_activation(x, Kind::kHardSigmoid); }
-Symbol softplus(Symbol x) { return apply_activation(x, Kind::kSoftplus); }
-Symbol sigmoid(Symbol x) { return apply_activation(x, Kind::kSigmoid); }
-Symbol tanh(Symbol x) { return apply_activation(x, Kind::kTanh); }
+Symbol elu(Symbol x, ActivationOptions options) { return apply(Activation(Kind::kElu, options), x); }
+Symbol selu(Symbol x) { return apply(Activation(Kind::kSelu), x); }
+Symbol gelu(Symbol x, ActivationOptions options) { return apply(Activation(Kind::kGelu, options), x); }
+Symbol silu(Symbol x) { return apply(Activation(Kind::kSilu), x); }
+Symbol hard_swish(Symbol x) { return apply(Activation(Kind::kHardSwish), x); }
+Symbol hard_sigmoid(Symbol x) { return apply(Activation(Kind::kHardSigmoid), x); }
+Symbol softplus(Symbol x) { return apply(Activation(Kind::kSoftplus), x); }
+Symbol sigmoid(Symbol x) { return apply(Activation(Kind::kSigmoid), x); }
+Symbol tanh(Symbol x) { return apply(Activation(Kind::kTanh), x); }
 
 }  // namespace convoke::nn

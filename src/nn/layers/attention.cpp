@@ -141,8 +141,7 @@ void Attention::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol attention(Symbol query, Symbol key, Symbol value, AttentionOptions options) {
-  return {query.graph,
-          query.graph->add(std::make_shared<Attention>(options), {query.node, key.node, value.node})};
+  return merge(Attention(options), {query, key, value});
 }
 
 }  // namespace convoke::nn

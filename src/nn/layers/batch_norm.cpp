@@ -230,8 +230,6 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol batch_norm(Symbol x, BatchNormOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<BatchNorm>(options), {x.node})};
-}
+Symbol batch_norm(Symbol x, BatchNormOptions options) { return apply(BatchNorm(options), x); }
 
 }  // namespace convoke::nn

@@ -67,11 +67,7 @@ void Crop::compile(PlanBuilder& plan, const Node& node) const {
   compile_shift(plan, node, {-options_.cropping.before.height, -options_.cropping.before.width});
 }
 
-Symbol zero_pad(Symbol x, Border padding) {
-  return {x.graph, x.graph->add(std::make_shared<ZeroPad>(ZeroPadOptions{padding}), {x.node})};
-}
-Symbol crop(Symbol x, Border cropping) {
-  return {x.graph, x.graph->add(std::make_shared<Crop>(CropOptions{cropping}), {x.node})};
-}
+Symbol zero_pad(Symbol x, Border padding) { return apply(ZeroPad(ZeroPadOptions{padding}), x); }
+Symbol crop(Symbol x, Border cropping) { return apply(Crop(CropOptions{cropping}), x); }
 
 }  // namespace convoke::nn

@@ -53,7 +53,7 @@ void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol channel_shuffle(Symbol x, std::int64_t groups) {
-  return {x.graph, x.graph->add(std::make_shared<ChannelShuffle>(ChannelShuffleOptions{groups}), {x.node})};
+  return apply(ChannelShuffle(ChannelShuffleOptions{groups}), x);
 }
 
 }  // namespace convoke::nn

@@ -93,10 +93,7 @@ void Concat::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol concat(const std::vector<Symbol>& inputs, Axis axis) {
-  std::vector<std::size_t> nodes;
-  for (const Symbol& symbol : inputs) nodes.push_back(symbol.node);
-  Graph* graph = inputs.front().graph;
-  return {graph, graph->add(std::make_shared<Concat>(ConcatOptions{std::move(axis)}), std::move(nodes))};
+  return merge(Concat(ConcatOptions{std::move(axis)}), inputs);
 }
 
 }  // namespace convoke::nn

@@ -58,8 +58,6 @@ void Conv1d::compile(PlanBuilder& plan, const Node& node) const {
                        .bias = o.bias});
 }
 
-Symbol conv1d(Symbol x, Conv1dOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Conv1d>(options), {x.node})};
-}
+Symbol conv1d(Symbol x, Conv1dOptions options) { return apply(Conv1d(options), x); }
 
 }  // namespace convoke::nn

@@ -67,8 +67,6 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   compile_convolution(plan, node, options_);
 }
 
-Symbol conv2d(Symbol x, Conv2dOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Conv2d>(options), {x.node})};
-}
+Symbol conv2d(Symbol x, Conv2dOptions options) { return apply(Conv2d(options), x); }
 
 }  // namespace convoke::nn

@@ -157,7 +157,7 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol conv2d_transpose(Symbol x, Conv2dTransposeOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Conv2dTranspose>(options), {x.node})};
+  return apply(Conv2dTranspose(options), x);
 }
 
 }  // namespace convoke::nn

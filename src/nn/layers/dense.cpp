@@ -142,8 +142,6 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol dense(Symbol x, DenseOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Dense>(options), {x.node})};
-}
+Symbol dense(Symbol x, DenseOptions options) { return apply(Dense(options), x); }
 
 }  // namespace convoke::nn

@@ -122,9 +122,7 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol dropout(Symbol x, double rate) { return dropout(x, DropoutOptions{rate}); }
-Symbol dropout(Symbol x, DropoutOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Dropout>(options), {x.node})};
-}
+Symbol dropout(Symbol x, DropoutOptions options) { return apply(Dropout(options), x); }
 
 StochasticDepth::Keys StochasticDepth::keys() {
   static constexpr std::array kKeys{
@@ -140,7 +138,7 @@ void StochasticDepth::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol stochastic_depth(Symbol x, double rate) {
-  return {x.graph, x.graph->add(std::make_shared<StochasticDepth>(StochasticDepthOptions{rate}), {x.node})};
+  return apply(StochasticDepth(StochasticDepthOptions{rate}), x);
 }
 
 }  // namespace convoke::nn

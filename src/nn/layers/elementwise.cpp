@@ -162,12 +162,7 @@ void Elementwise::compile(PlanBuilder& plan, const Node& node) const {
 
 Symbol elementwise(std::string_view function, const std::vector<Symbol>& inputs,
                    std::vector<std::optional<double>> operands) {
-  std::vector<std::size_t> nodes;
-  for (const Symbol& symbol : inputs) nodes.push_back(symbol.node);
-  Graph* graph = inputs.front().graph;
-  return {graph, graph->add(std::make_shared<Elementwise>(
-                                ElementwiseOptions{std::string(function), std::move(operands)}),
-                            std::move(nodes))};
+  return merge(Elementwise({.function = std::string(function), .operands = std::move(operands)}), inputs);
 }
 
 }  // namespace convoke::nn

@@ -84,8 +84,6 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol embedding(Symbol x, EmbeddingOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Embedding>(options), {x.node})};
-}
+Symbol embedding(Symbol x, EmbeddingOptions options) { return apply(Embedding(options), x); }
 
 }  // namespace convoke::nn

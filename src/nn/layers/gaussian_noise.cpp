@@ -40,7 +40,7 @@ void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol gaussian_noise(Symbol x, double stddev) {
-  return {x.graph, x.graph->add(std::make_shared<GaussianNoise>(GaussianNoiseOptions{stddev}), {x.node})};
+  return apply(GaussianNoise(GaussianNoiseOptions{stddev}), x);
 }
 
 }  // namespace convoke::nn

@@ -84,8 +84,6 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol group_norm(Symbol x, GroupNormOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<GroupNorm>(options), {x.node})};
-}
+Symbol group_norm(Symbol x, GroupNormOptions options) { return apply(GroupNorm(options), x); }
 
 }  // namespace convoke::nn

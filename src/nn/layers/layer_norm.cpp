@@ -94,8 +94,6 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol layer_norm(Symbol x, LayerNormOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<LayerNorm>(options), {x.node})};
-}
+Symbol layer_norm(Symbol x, LayerNormOptions options) { return apply(LayerNorm(options), x); }
 
 }  // namespace convoke::nn

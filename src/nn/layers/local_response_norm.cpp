@@ -61,7 +61,7 @@ void LocalResponseNorm::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol local_response_norm(Symbol x, LocalResponseNormOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<LocalResponseNorm>(options), {x.node})};
+  return apply(LocalResponseNorm(options), x);
 }
 
 }  // namespace convoke::nn

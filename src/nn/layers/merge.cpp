@@ -333,22 +333,10 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-namespace {
-
-template <class L>
-Symbol join(const std::vector<Symbol>& inputs) {
-  std::vector<std::size_t> nodes;
-  for (const Symbol& symbol : inputs) nodes.push_back(symbol.node);
-  Graph* graph = inputs.front().graph;
-  return {graph, graph->add(std::make_shared<L>(), std::move(nodes))};
-}
-
-}  // namespace
-
-Symbol add(Symbol a, Symbol b) { return {a.graph, a.graph->add(std::make_shared<Add>(), {a.node, b.node})}; }
-Symbol subtract(Symbol a, Symbol b) { return join<Subtract>({a, b}); }
-Symbol multiply(const std::vector<Symbol>& inputs) { return join<Multiply>(inputs); }
-Symbol average(const std::vector<Symbol>& inputs) { return join<Average>(inputs); }
-Symbol maximum(const std::vector<Symbol>& inputs) { return join<Maximum>(inputs); }
+Symbol add(Symbol a, Symbol b) { return merge(Add(), {a, b}); }
+Symbol subtract(Symbol a, Symbol b) { return merge(Subtract(), {a, b}); }
+Symbol multiply(const std::vector<Symbol>& inputs) { return merge(Multiply(), inputs); }
+Symbol average(const std::vector<Symbol>& inputs) { return merge(Average(), inputs); }
+Symbol maximum(const std::vector<Symbol>& inputs) { return merge(Maximum(), inputs); }
 
 }  // namespace convoke::nn

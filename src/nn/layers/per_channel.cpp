@@ -59,9 +59,7 @@ void PRelu::compile(PlanBuilder& plan, const Node& node) const {
       [](const auto& here, auto... given) { here.prelu_backward(given...); });
 }
 
-Symbol prelu(Symbol x, PReluOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<PRelu>(std::move(options)), {x.node})};
-}
+Symbol prelu(Symbol x, PReluOptions options) { return apply(PRelu(std::move(options)), x); }
 
 std::vector<ParameterSpec> ChannelScale::parameters(std::span<const ValueSpec> inputs) const {
   const Initializer initial(Settings{{"name", "constant"}, {"value", options_.initial}});
@@ -83,8 +81,6 @@ void ChannelScale::compile(PlanBuilder& plan, const Node& node) const {
       [](const auto& here, auto... given) { here.channel_scale_backward(given...); });
 }
 
-Symbol channel_scale(Symbol x, ChannelScaleOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<ChannelScale>(options), {x.node})};
-}
+Symbol channel_scale(Symbol x, ChannelScaleOptions options) { return apply(ChannelScale(options), x); }
 
 }  // namespace convoke::nn

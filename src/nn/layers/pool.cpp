@@ -286,28 +286,19 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-namespace {
-
-template <class L, class... Args>
-Symbol apply_pool(Symbol x, const Args&... args) {
-  return {x.graph, x.graph->add(std::make_shared<L>(args...), {x.node})};
-}
-
-}  // namespace
-
-Symbol max_pool(Symbol x, PoolOptions options) { return apply_pool<MaxPool>(x, options); }
-Symbol average_pool(Symbol x, PoolOptions options) { return apply_pool<AveragePool>(x, options); }
+Symbol max_pool(Symbol x, PoolOptions options) { return apply(MaxPool(options), x); }
+Symbol average_pool(Symbol x, PoolOptions options) { return apply(AveragePool(options), x); }
 Symbol global_average_pool(Symbol x) {
-  return apply_pool<GlobalPool>(x, GlobalPool::Mode::kAverage, GlobalPool::Over::kImage);
+  return apply(GlobalPool(GlobalPool::Mode::kAverage, GlobalPool::Over::kImage), x);
 }
 Symbol global_max_pool(Symbol x) {
-  return apply_pool<GlobalPool>(x, GlobalPool::Mode::kMax, GlobalPool::Over::kImage);
+  return apply(GlobalPool(GlobalPool::Mode::kMax, GlobalPool::Over::kImage), x);
 }
 Symbol adaptive_average_pool(Symbol x, Extent size) {
-  return apply_pool<AdaptivePool>(x, AdaptivePool::Mode::kAverage, AdaptivePoolOptions{size});
+  return apply(AdaptivePool(AdaptivePool::Mode::kAverage, AdaptivePoolOptions{size}), x);
 }
 Symbol adaptive_max_pool(Symbol x, Extent size) {
-  return apply_pool<AdaptivePool>(x, AdaptivePool::Mode::kMax, AdaptivePoolOptions{size});
+  return apply(AdaptivePool(AdaptivePool::Mode::kMax, AdaptivePoolOptions{size}), x);
 }
 
 }  // namespace convoke::nn

@@ -51,26 +51,15 @@ void Pool1d::compile(PlanBuilder& plan, const Node& node) const {
                       : compile_average_pool(plan, node, over_image());
 }
 
-namespace {
-
-template <class L, class... Args>
-Symbol apply_pool1d(Symbol x, const Args&... args) {
-  return {x.graph, x.graph->add(std::make_shared<L>(args...), {x.node})};
-}
-
-}  // namespace
-
-Symbol max_pool1d(Symbol x, Pool1dOptions options) {
-  return apply_pool1d<Pool1d>(x, Pool1d::Mode::kMax, options);
-}
+Symbol max_pool1d(Symbol x, Pool1dOptions options) { return apply(Pool1d(Pool1d::Mode::kMax, options), x); }
 Symbol average_pool1d(Symbol x, Pool1dOptions options) {
-  return apply_pool1d<Pool1d>(x, Pool1d::Mode::kAverage, options);
+  return apply(Pool1d(Pool1d::Mode::kAverage, options), x);
 }
 Symbol global_average_pool1d(Symbol x) {
-  return apply_pool1d<GlobalPool>(x, GlobalPool::Mode::kAverage, GlobalPool::Over::kSequence);
+  return apply(GlobalPool(GlobalPool::Mode::kAverage, GlobalPool::Over::kSequence), x);
 }
 Symbol global_max_pool1d(Symbol x) {
-  return apply_pool1d<GlobalPool>(x, GlobalPool::Mode::kMax, GlobalPool::Over::kSequence);
+  return apply(GlobalPool(GlobalPool::Mode::kMax, GlobalPool::Over::kSequence), x);
 }
 
 }  // namespace convoke::nn

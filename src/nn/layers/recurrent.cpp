@@ -13,15 +13,6 @@ namespace {
 
 const char* prefix_of(int direction) { return direction == 0 ? "" : "backward_"; }
 
-template <class L>
-Symbol apply_recurrent(Symbol x, const RecurrentOptions& options) {
-  return {x.graph, x.graph->add(std::make_shared<L>(options), {x.node})};
-}
-template <class L>
-Symbol apply_recurrent(Symbol x, Symbol tokens, const RecurrentOptions& options) {
-  return {x.graph, x.graph->add(std::make_shared<L>(options), {x.node, tokens.node})};
-}
-
 }  // namespace
 
 Shape Recurrent::output_shape(std::span<const ValueSpec> inputs) const {
@@ -125,13 +116,9 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol lstm(Symbol x, RecurrentOptions options) { return apply_recurrent<Lstm>(x, options); }
-Symbol gru(Symbol x, RecurrentOptions options) { return apply_recurrent<Gru>(x, options); }
-Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) {
-  return apply_recurrent<Lstm>(x, tokens, options);
-}
-Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) {
-  return apply_recurrent<Gru>(x, tokens, options);
-}
+Symbol lstm(Symbol x, RecurrentOptions options) { return apply(Lstm(options), x); }
+Symbol gru(Symbol x, RecurrentOptions options) { return apply(Gru(options), x); }
+Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) { return merge(Lstm(options), {x, tokens}); }
+Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) { return merge(Gru(options), {x, tokens}); }
 
 }  // namespace convoke::nn

@@ -88,11 +88,7 @@ void Standardize::compile(PlanBuilder& plan, const Node& node) const {
   compile_affine(plan, node, scale, shift);
 }
 
-Symbol rescale(Symbol x, RescaleOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Rescale>(options), {x.node})};
-}
-Symbol standardize(Symbol x, StandardizeOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Standardize>(std::move(options)), {x.node})};
-}
+Symbol rescale(Symbol x, RescaleOptions options) { return apply(Rescale(options), x); }
+Symbol standardize(Symbol x, StandardizeOptions options) { return apply(Standardize(std::move(options)), x); }
 
 }  // namespace convoke::nn

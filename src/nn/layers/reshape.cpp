@@ -136,13 +136,13 @@ void Permute::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol flatten(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Flatten>(), {x.node})}; }
-Symbol identity(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Identity>(), {x.node})}; }
+Symbol flatten(Symbol x) { return apply(Flatten(), x); }
+Symbol identity(Symbol x) { return apply(Identity(), x); }
 Symbol reshape(Symbol x, std::vector<std::int64_t> shape) {
-  return {x.graph, x.graph->add(std::make_shared<Reshape>(ReshapeOptions{std::move(shape)}), {x.node})};
+  return apply(Reshape(ReshapeOptions{std::move(shape)}), x);
 }
 Symbol permute(Symbol x, std::vector<std::int64_t> dims) {
-  return {x.graph, x.graph->add(std::make_shared<Permute>(PermuteOptions{std::move(dims)}), {x.node})};
+  return apply(Permute(PermuteOptions{std::move(dims)}), x);
 }
 
 }  // namespace convoke::nn

@@ -130,8 +130,6 @@ void Resize::compile(PlanBuilder& plan, const Node& node) const {
                      interpolated(in[2], node.shape[2], options_));
 }
 
-Symbol resize(Symbol x, ResizeOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Resize>(options), {x.node})};
-}
+Symbol resize(Symbol x, ResizeOptions options) { return apply(Resize(options), x); }
 
 }  // namespace convoke::nn

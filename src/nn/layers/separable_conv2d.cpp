@@ -110,10 +110,10 @@ void SeparableConv2d::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol depthwise_conv2d(Symbol x, DepthwiseConv2dOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<DepthwiseConv2d>(options), {x.node})};
+  return apply(DepthwiseConv2d(options), x);
 }
 Symbol separable_conv2d(Symbol x, SeparableConv2dOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<SeparableConv2d>(options), {x.node})};
+  return apply(SeparableConv2d(options), x);
 }
 
 }  // namespace convoke::nn

@@ -60,9 +60,7 @@ void Slice::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol slice(Symbol x, SliceOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<Slice>(std::move(options)), {x.node})};
-}
+Symbol slice(Symbol x, SliceOptions options) { return apply(Slice(std::move(options)), x); }
 
 std::vector<Symbol> split(Symbol x, std::int64_t parts, const Axis& axis) {
   const Shape& shape = x.graph->node(x.node).shape;

@@ -31,6 +31,6 @@ void Softmax::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol softmax(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Softmax>(), {x.node})}; }
+Symbol softmax(Symbol x) { return apply(Softmax(), x); }
 
 }  // namespace convoke::nn

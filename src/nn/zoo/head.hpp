@@ -1,24 +1,16 @@
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "convoke/nn/zoo.hpp"
 
-// Functions that all families of the zoo use.
+// Functions that all families of the zoo use. A family names the nodes with parameters as its reference
+// implementation does, so that weights can be copied by name.
 namespace convoke::nn {
 
 /// Adds the end of a network, the node "predictions": a dense layer of `options.classes` units on `features`
 /// (F). Returns `features` if options.head is false.
 Symbol head(Symbol features, const ZooOptions& options, const Initializers& initializers = {});
-
-/// Applies `layer` to `x` as the node `name`. A family names the nodes with parameters as its reference
-/// implementation does, so that weights can be copied by name.
-template <class Kind>
-Symbol apply(Kind layer, Symbol x, std::string name) {
-  return {x.graph, x.graph->add(std::make_shared<Kind>(std::move(layer)), {x.node}, std::move(name))};
-}
 
 /// Adds a convolution of kernel x kernel without bias, padded by (kernel - 1) / 2, with Kaiming's weights.
 Symbol kaiming_conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,

@@ -29,10 +29,7 @@ Symbol pooled(Symbol x, std::int64_t filters) {
 
 /// Concatenates the branches of a module; the names are Keras'.
 Symbol mixed(const std::vector<Symbol>& branches, const std::string& name) {
-  std::vector<std::size_t> inputs;
-  for (const Symbol branch : branches) inputs.push_back(branch.node);
-  Graph* graph = branches[0].graph;
-  return {graph, graph->add(std::make_shared<Concat>(), std::move(inputs), name)};
+  return merge(Concat(), branches, name);
 }
 
 /// 35 x 35, figure 5: "mixed0" .. "mixed2".
