@@ -49,8 +49,6 @@ std::string last_names(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::vector<ParameterSpec> Layer::parameters(std::span<const ValueSpec>) const { return {}; }
-
 Graph::Graph(ValueSpec input) {
   const bool tokens = input.type == ValueType::kToken;
   if (input.rank() < 1 || input.rank() > (tokens ? 1 : 3)) {

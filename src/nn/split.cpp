@@ -20,7 +20,6 @@ class FeatureInput final : public Layer {
   FeatureInput(std::shared_ptr<const Graph> whole, std::size_t last)
       : whole_(std::move(whole)), last_(last) {}
   std::string_view type() const override { return "identity"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   LayerTraits traits() const override { return {.is_view = true, .is_frozen = true}; }
   Settings settings() const override { return {{"layer", "identity"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;

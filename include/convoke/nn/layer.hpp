@@ -46,11 +46,11 @@ class Layer {
 
   /// Returns the name in recipes and stored graphs: "conv2d".
   virtual std::string_view type() const = 0;
-  /// Returns the output shape of one sample; outputs are always numbers. Throws Error that names the shapes
-  /// if the inputs do not fit.
-  virtual Shape output_shape(std::span<const ValueSpec> inputs) const = 0;
+  /// Returns the output shape of one sample, by default that of the first input; outputs are always numbers.
+  /// Throws Error that names the shapes if the inputs do not fit.
+  virtual Shape output_shape(std::span<const ValueSpec> inputs) const { return inputs[0]; }
   /// Returns the parameters for these inputs, in the order in which they are stored; empty for most layers.
-  virtual std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const;
+  virtual std::vector<ParameterSpec> parameters(std::span<const ValueSpec>) const { return {}; }
   /// Returns the other facts that graph, plan and engine need.
   virtual LayerTraits traits() const { return {}; }
   /// Returns the name and the hyper-parameters, from which the layer table makes an equal layer. A layer with

@@ -5,8 +5,6 @@
 
 namespace convoke::nn {
 
-Shape Softmax::output_shape(std::span<const ValueSpec> inputs) const { return inputs[0]; }
-
 void Softmax::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   const Tensor given = plan.value_as(from, kFloat, node);

@@ -35,7 +35,6 @@ class Activation final : public KeyedLayer<ActivationOptions> {
   explicit Activation(Function function, ActivationOptions options = {})
       : KeyedLayer(keys(function), options), function_(function) {}
   std::string_view type() const override;
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   LayerTraits traits() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

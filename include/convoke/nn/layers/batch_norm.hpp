@@ -24,7 +24,6 @@ class BatchNorm final : public KeyedLayer<BatchNormOptions> {
  public:
   explicit BatchNorm(BatchNormOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "batch_norm"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;

@@ -39,7 +39,6 @@ class StochasticDepth final : public KeyedLayer<StochasticDepthOptions> {
  public:
   explicit StochasticDepth(StochasticDepthOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "stochastic_depth"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   LayerTraits traits() const override { return {.draws_random = options_.rate > 0, .ends_branch = true}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 

@@ -15,7 +15,6 @@ class GaussianNoise final : public KeyedLayer<GaussianNoiseOptions> {
  public:
   explicit GaussianNoise(GaussianNoiseOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "gaussian_noise"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   LayerTraits traits() const override { return {.draws_random = options_.stddev > 0}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 

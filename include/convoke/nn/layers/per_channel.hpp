@@ -36,7 +36,6 @@ class ChannelScale final : public KeyedLayer<ChannelScaleOptions> {
  public:
   explicit ChannelScale(ChannelScaleOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "channel_scale"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

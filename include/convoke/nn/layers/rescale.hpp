@@ -16,7 +16,6 @@ class Rescale final : public KeyedLayer<RescaleOptions> {
  public:
   explicit Rescale(RescaleOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
   std::string_view type() const override { return "rescale"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
   static Keys keys();

@@ -20,7 +20,6 @@ class Flatten final : public Layer {
 class Identity final : public Layer {
  public:
   std::string_view type() const override { return "identity"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   LayerTraits traits() const override { return {.is_view = true}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 };

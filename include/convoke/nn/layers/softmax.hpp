@@ -11,7 +11,6 @@ struct Symbol;
 class Softmax final : public Layer {
  public:
   std::string_view type() const override { return "softmax"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override { return {.is_activation = true, .joins_loss = true}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
