@@ -20,6 +20,14 @@ namespace {
               std::move(hint));
 }
 
+/// Returns the shape of all inputs. Throws Error with `hint` if they have different ones.
+Shape common_shape(std::span<const ValueSpec> inputs, const char* hint) {
+  for (const ValueSpec& shape : inputs) {
+    if (shape != inputs[0]) refuse(inputs[0], shape, hint);
+  }
+  return inputs[0];
+}
+
 /// True if `shape` can scale the channels of `image`: (C), (C, 1, 1), or (F) on (L, F).
 bool scales(const Shape& shape, const Shape& image) {
   if (image.rank() == 2) return shape == Shape{image[1]};
@@ -53,29 +61,16 @@ std::vector<Ref> refs_of(const std::vector<Tensor>& tensors) {
   return refs;
 }
 
-/// Adds the step dx = factor * dy, in place if `in_place`.
-Tensor scaled(PlanBuilder& plan, const Node& node, const Tensor& dy, float factor, bool in_place) {
-  const Tensor dx = in_place ? dy : plan.allocate(dy.desc);
-  const std::size_t count = elements_of(dy.desc);
-  plan.add_typed_kernel(
-      dy.desc, node, "backward",
-      [=]<class T>(const Frame& frame) {
-        kernels<MergeKernels<T>>().scale(frame.at<T>(dy), factor, frame.at<T>(dx), count);
-      },
-      {dy.ref, dx.ref}, dx);
-  return dx;
-}
-
 /// The steps of y = a * b, where both have one layout, or b has one value for each channel of a.
 struct Product {
   PlanBuilder& plan;
   const Node& node;
 
-  Tensor whole(const Tensor& a, const Tensor& b) const {
-    const Tensor y = plan.allocate(a.desc);
+  /// `y`: memory for the result, which may be that of b.
+  Tensor whole(const char* what, const Tensor& a, const Tensor& b, const Tensor& y) const {
     const std::size_t count = elements_of(y.desc);
     plan.add_typed_kernel(
-        y.desc, node, "forward",
+        y.desc, node, what,
         [=]<class T>(const Frame& frame) {
           share_elements(count, [&](std::int64_t i, std::size_t n) {
             kernels<MergeKernels<T>>().multiply(frame.at<T>(a) + i, frame.at<T>(b) + i, frame.at<T>(y) + i,
@@ -84,22 +79,6 @@ struct Product {
         },
         {a.ref, b.ref, y.ref}, y);
     return y;
-  }
-
-  /// Computes b * dy, over dy if `in_place`, otherwise into new memory.
-  Tensor whole_backward(const Tensor& b, const Tensor& dy, bool in_place) const {
-    const Tensor da = in_place ? dy : plan.allocate(dy.desc);
-    const std::size_t count = elements_of(dy.desc);
-    plan.add_typed_kernel(
-        dy.desc, node, "backward",
-        [=]<class T>(const Frame& frame) {
-          share_elements(count, [&](std::int64_t i, std::size_t n) {
-            kernels<MergeKernels<T>>().multiply(frame.at<T>(b) + i, frame.at<T>(dy) + i, frame.at<T>(da) + i,
-                                                n);
-          });
-        },
-        {b.ref, dy.ref, da.ref}, da);
-    return da;
   }
 
   Tensor channels(const ChannelBlocks& blocks, const Tensor& x, const Tensor& s) const {
@@ -127,13 +106,8 @@ struct Factor {
 }  // namespace
 
 Shape Add::output_shape(std::span<const ValueSpec> inputs) const {
-  for (const ValueSpec& shape : inputs) {
-    if (shape == inputs[0]) continue;
-    throw Error(fmt::format("its inputs have different shapes, {} and {}", inputs[0].with_batch(),
-                            shape.with_batch()),
-                "give both one shape, for example with a 1 x 1 convolution on the shorter path");
-  }
-  return inputs[0];
+  return common_shape(inputs,
+                      "give both one shape, for example with a 1 x 1 convolution on the shorter path");
 }
 
 void Add::compile(PlanBuilder& plan, const Node& node) const {
@@ -167,13 +141,8 @@ void Add::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Shape Merge::output_shape(std::span<const ValueSpec> inputs) const {
-  for (const ValueSpec& shape : inputs) {
-    if (shape != inputs[0]) {
-      refuse(inputs[0], shape,
-             "give both one shape, for example with a 1 x 1 convolution on one of the paths");
-    }
-  }
-  return inputs[0];
+  return common_shape(inputs,
+                      "give both one shape, for example with a 1 x 1 convolution on one of the paths");
 }
 
 Shape Subtract::output_shape(std::span<const ValueSpec> inputs) const {
@@ -224,7 +193,14 @@ void Average::compile(PlanBuilder& plan, const Node& node) const {
   });
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
-    Tensor dx = scaled(plan, node, dy, 1.0F / static_cast<float>(node.inputs.size()), dy.exclusive);
+    Tensor dx = plan.in_place_of(dy);
+    const float share = 1.0F / static_cast<float>(node.inputs.size());
+    plan.add_typed_kernel(
+        dy.desc, node, "backward",
+        [=]<class T>(const Frame& frame) {
+          kernels<MergeKernels<T>>().scale(frame.at<T>(dy), share, frame.at<T>(dx), count);
+        },
+        {dy.ref, dx.ref}, dx);
     dx.exclusive = false;  // every input gets the same memory
     for (const std::size_t from : node.inputs) {
       if (plan.needs_gradient(from)) plan.add_gradient(from, dx, node);
@@ -293,7 +269,8 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
                           : product.desc;
     const Tensor value = plan.reordered(plan.value_as(from, plan.stored(), node), desc, node);
     factors.push_back({from, value, channels, product, wanted});
-    product = channels ? steps.channels(blocks, product, value) : steps.whole(product, value);
+    product = channels ? steps.channels(blocks, product, value)
+                       : steps.whole("forward", product, value, plan.allocate(product.desc));
     wanted = wanted || plan.needs_gradient(from);
   }
   plan.set_value(node.index, product);
@@ -322,10 +299,12 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
       } else {
         const bool both = own && factor->before_wanted;
         if (own) {
-          plan.add_gradient(factor->from, steps.whole_backward(factor->before, dy, dy.exclusive && !both),
-                            node);
+          const Tensor dx = both ? plan.allocate(dy.desc) : plan.in_place_of(dy);
+          plan.add_gradient(factor->from, steps.whole("backward", factor->before, dy, dx), node);
         }
-        if (factor->before_wanted) before = steps.whole_backward(factor->value, dy, dy.exclusive);
+        if (factor->before_wanted) {
+          before = steps.whole("backward", factor->value, dy, plan.in_place_of(dy));
+        }
       }
       dy = before;
     }
