@@ -231,9 +231,9 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
   // Threads share the samples of the data gradient, but not the weight gradient, which is a sum over them.
   if (winograd_weights && winograd_data && step_threads() == 1 &&
       winograd_kernels()->joins_gradients(winograd_->shape))
-    return add_winograd_gradients(*plan_, *node_, *winograd_, x_, dy, gate);
+    return add_winograd_gradients(*plan_, *node_, *winograd_, x_, dy, gate, true);
   if (winograd_weights) {
-    add_winograd_weight_gradient(*plan_, *node_, *winograd_, x_, dy, gate);
+    add_winograd_gradients(*plan_, *node_, *winograd_, x_, dy, gate, false);
   } else if (trains) {
     backward_weights(dy);
   }

@@ -98,12 +98,8 @@ void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradCon
   });
 }
 
-namespace {
-
-/// Adds the gradient of weights and bias. If `joined`, also computes the gradient of the data, which is
-/// returned.
-Tensor add_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                     const Tensor& x, const Tensor& dy, const Tensor& gate, bool joined) {
+Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
+                              const Tensor& x, const Tensor& dy, const Tensor& gate, bool joined) {
   const WinogradKernels& kernels = *winograd_kernels();
   const Tensor dw = plan.gradient_of(node, convolution.weight);
   std::vector<std::size_t> completes{plan.slot(node, convolution.weight)};
@@ -134,18 +130,6 @@ Tensor add_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolut
         with(uses, place_of(gate)), dw, (joined ? 2 : 1) * convolution.flops, completes, kernels.name);
   });
   return dx;
-}
-
-}  // namespace
-
-void add_winograd_weight_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                                  const Tensor& x, const Tensor& dy, const Tensor& gate) {
-  add_gradients(plan, node, convolution, x, dy, gate, false);
-}
-
-Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                              const Tensor& x, const Tensor& dy, const Tensor& gate) {
-  return add_gradients(plan, node, convolution, x, dy, gate, true);
 }
 
 Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,

@@ -21,13 +21,12 @@ Desc winograd_weight(const Dims& dims);
 
 void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                           const Tensor& x, const Tensor& y);
-/// Adds d loss / d weight and bias. `gate`: empty, or the output of the ReLU whose gradient is `dy`.
-void add_winograd_weight_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                                  const Tensor& x, const Tensor& dy, const Tensor& gate);
-/// Adds both this and the next gradient in one pass over dy, if the shape allows it (joins_gradients()).
-/// Returns d loss / d x.
+/// Adds d loss / d weight and bias. `gate`: empty, or the output of the ReLU whose gradient is `dy`. If
+/// `joined`, the same pass over dy also computes d loss / d x, which is returned; the shape must allow it
+/// (joins_gradients()).
 Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                              const Tensor& x, const Tensor& dy, const Tensor& gate);
+                              const Tensor& x, const Tensor& dy, const Tensor& gate, bool joined);
+
 /// Adds d loss / d x in new memory with the layout `x`. Returns it.
 Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                                   const Desc& x, const Tensor& dy, const Tensor& gate);
