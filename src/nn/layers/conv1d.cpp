@@ -23,14 +23,7 @@ Shape Conv1d::output_shape(std::span<const ValueSpec> inputs) const {
 
 std::vector<ParameterSpec> Conv1d::parameters(std::span<const ValueSpec> inputs) const {
   const Conv1dOptions& o = options_;
-  const std::int64_t in = inputs[0][1] / o.groups;
-  std::vector<ParameterSpec> specs{{.name = "weight",
-                                    .shape = {o.filters, in, o.kernel},
-                                    .initializer = Initializer::kGlorotUniform,
-                                    .fan_in = in * o.kernel,
-                                    .fan_out = o.filters * o.kernel}};
-  if (o.bias) specs.push_back({.name = "bias", .shape = {o.filters}});
-  return specs;
+  return weight_and_bias({o.filters, inputs[0][1] / o.groups, o.kernel}, o.bias);
 }
 
 Conv1d::Keys Conv1d::keys() {

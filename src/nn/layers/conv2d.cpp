@@ -25,21 +25,8 @@ Shape Conv2d::output_shape(std::span<const ValueSpec> inputs) const {
 
 std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs) const {
   const Conv2dOptions& o = options_;
-  const std::int64_t in = inputs[0][0] / o.groups;
-  const std::int64_t area = o.kernel.height * o.kernel.width;
-  std::vector<ParameterSpec> specs{{.name = "weight",
-                                    .shape = {o.filters, in, o.kernel.height, o.kernel.width},
-                                    .initializer = o.initializers.weight,
-                                    .fan_in = in * area,
-                                    .fan_out = o.filters * area}};
-  if (o.bias) {
-    specs.push_back({.name = "bias",
-                     .shape = {o.filters},
-                     .initializer = o.initializers.bias,
-                     .fan_in = in * area,
-                     .fan_out = o.filters * area});
-  }
-  return specs;
+  return weight_and_bias({o.filters, inputs[0][0] / o.groups, o.kernel.height, o.kernel.width}, o.bias,
+                         o.initializers);
 }
 
 // The kernel of conv2d_max_pool.hpp. With more channels or another window, oneDNN's faster arithmetic is

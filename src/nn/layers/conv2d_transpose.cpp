@@ -72,15 +72,7 @@ Shape Conv2dTranspose::output_shape(std::span<const ValueSpec> inputs) const {
 
 std::vector<ParameterSpec> Conv2dTranspose::parameters(std::span<const ValueSpec> inputs) const {
   const Conv2dTransposeOptions& o = options_;
-  const std::int64_t in = inputs[0][0] / o.groups;
-  const std::int64_t area = o.kernel.height * o.kernel.width;
-  std::vector<ParameterSpec> specs{{.name = "weight",
-                                    .shape = {o.filters, in, o.kernel.height, o.kernel.width},
-                                    .initializer = Initializer::kGlorotUniform,
-                                    .fan_in = in * area,
-                                    .fan_out = o.filters * area}};
-  if (o.bias) specs.push_back({.name = "bias", .shape = {o.filters}});
-  return specs;
+  return weight_and_bias({o.filters, inputs[0][0] / o.groups, o.kernel.height, o.kernel.width}, o.bias);
 }
 
 Conv2dTranspose::Keys Conv2dTranspose::keys() {

@@ -52,20 +52,7 @@ Shape Dense::output_shape(std::span<const ValueSpec> inputs) const {
 }
 
 std::vector<ParameterSpec> Dense::parameters(std::span<const ValueSpec> inputs) const {
-  const std::int64_t in = inputs[0][0];
-  std::vector<ParameterSpec> specs{{.name = "weight",
-                                    .shape = {options_.units, in},
-                                    .initializer = options_.initializers.weight,
-                                    .fan_in = in,
-                                    .fan_out = options_.units}};
-  if (options_.bias) {
-    specs.push_back({.name = "bias",
-                     .shape = {options_.units},
-                     .initializer = options_.initializers.bias,
-                     .fan_in = in,
-                     .fan_out = options_.units});
-  }
-  return specs;
+  return weight_and_bias({options_.units, inputs[0][0]}, options_.bias, options_.initializers);
 }
 
 Dense::Keys Dense::keys() {

@@ -42,11 +42,7 @@ std::vector<ParameterSpec> Recurrent::parameters(std::span<const ValueSpec> inpu
   std::vector<ParameterSpec> specs;
   for (int direction = 0; direction < (options_.bidirectional ? 2 : 1); ++direction) {
     const std::string prefix = prefix_of(direction);
-    specs.push_back({.name = prefix + "weight",
-                     .shape = {width, features},
-                     .initializer = Initializer::kGlorotUniform,
-                     .fan_in = features,
-                     .fan_out = width});
+    specs.push_back(weight_of(prefix + "weight", {width, features}, Initializer::kGlorotUniform));
     specs.push_back(
         {.name = prefix + "recurrent_weight", .shape = {width, options_.units}, .initializer = "orthogonal"});
     if (!options_.bias) continue;

@@ -66,12 +66,9 @@ Shape SeparableConv2d::output_shape(std::span<const ValueSpec> inputs) const {
 
 std::vector<ParameterSpec> SeparableConv2d::parameters(std::span<const ValueSpec> inputs) const {
   const std::int64_t between = inputs[0][0] * options_.multiplier;
-  std::vector<ParameterSpec> specs{depthwise_weight(options_, inputs[0][0], "depthwise_weight"),
-                                   {.name = "pointwise_weight",
-                                    .shape = {options_.filters, between, 1, 1},
-                                    .initializer = Initializer::kGlorotUniform,
-                                    .fan_in = between,
-                                    .fan_out = options_.filters}};
+  std::vector<ParameterSpec> specs{
+      depthwise_weight(options_, inputs[0][0], "depthwise_weight"),
+      weight_of("pointwise_weight", {options_.filters, between, 1, 1}, Initializer::kGlorotUniform)};
   if (options_.bias) specs.push_back({.name = "bias", .shape = {options_.filters}});
   return specs;
 }

@@ -10,6 +10,30 @@ namespace convoke::nn {
 /// True for oneDNN's plain reference loops, which are its last resort.
 inline bool is_reference(const std::string& implementation) { return implementation.starts_with("ref"); }
 
+/// Returns the parameter `name` of shape (outputs, inputs) or, for windows, (outputs, inputs, kernel ...).
+inline ParameterSpec weight_of(std::string name, const Shape& shape, const Initializer& initializer) {
+  std::int64_t area = 1;
+  for (std::size_t axis = 2; axis < shape.rank(); ++axis) area *= shape[axis];
+  return {.name = std::move(name),
+          .shape = shape,
+          .initializer = initializer,
+          .fan_in = shape[1] * area,
+          .fan_out = shape[0] * area};
+}
+
+/// Returns "weight" of such a shape and, if there is a `bias`, "bias" (outputs).
+inline std::vector<ParameterSpec> weight_and_bias(const Shape& shape, bool bias,
+                                                  const Initializers& initializers = {}) {
+  std::vector<ParameterSpec> specs{weight_of("weight", shape, initializers.weight)};
+  if (!bias) return specs;
+  ParameterSpec second = specs[0];
+  second.name = "bias";
+  second.shape = {shape[0]};
+  second.initializer = initializers.bias;
+  specs.push_back(std::move(second));
+  return specs;
+}
+
 /// The steps of a layer that is a oneDNN primitive with weights and an optional bias, y = f(x, weight) +
 /// bias: forward, d loss / d weight and bias, d loss / d x. This class finds layouts for the parameters and
 /// binds memory; the layer makes the primitive descriptors (`pd`), which differ.
