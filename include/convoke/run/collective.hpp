@@ -31,6 +31,10 @@ std::invoke_result_t<const Work&> on_root(const mpi::Communicator& group, const 
 }
 
 /// Returns true on all ranks if `flag` is true on any rank. Collective.
-bool any_of(const mpi::Communicator& group, bool flag);
+inline bool any_of(const mpi::Communicator& group, bool flag) {
+  double value = flag ? 1 : 0;
+  group.max(std::span<double>(&value, 1));
+  return value > 0;
+}
 
 }  // namespace convoke::run
