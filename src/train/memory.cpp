@@ -79,34 +79,27 @@ std::string table(const engine::MemoryNeed& need, std::uint64_t checkpoint, std:
 // Returns settings that fit, e.g. "train.micro_batch = 4; run.threads = 1". Each is enough alone if the other
 // ranks of the node are like this one.
 std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint64_t left, int node_ranks) {
-  const auto fits = [&](const engine::EngineOptions& options) {
+  const engine::EngineOptions& now = demand.job.engine;
+  const auto fits = [&](auto option, auto value) {
+    engine::EngineOptions options = now;
+    options.*option = value;
     return (demand.need(options).total() + checkpoint + kProgramBytes) *
                static_cast<std::uint64_t>(node_ranks) <=
            left;
   };
   std::vector<std::string> ways;
-  const engine::EngineOptions& now = demand.job.engine;
-  if (!now.low_memory) {
-    engine::EngineOptions options = now;
-    options.low_memory = true;
-    if (fits(options)) ways.emplace_back("train.memory = \"low\"");
-  }
+  if (!now.low_memory && fits(&engine::EngineOptions::low_memory, true))
+    ways.emplace_back("train.memory = \"low\"");
   for (std::int64_t micro_batch = now.micro_batch - 1; micro_batch >= 1; --micro_batch) {
-    engine::EngineOptions options = now;
-    options.micro_batch = micro_batch;
-    if (now.batch % micro_batch != 0 || !fits(options)) continue;
+    if (now.batch % micro_batch != 0 || !fits(&engine::EngineOptions::micro_batch, micro_batch)) continue;
     ways.push_back(fmt::format("train.micro_batch = {}", micro_batch));
     break;
   }
-  if (now.precision == nn::Precision::kFloat32 && nn::backend().native_bf16) {
-    engine::EngineOptions options = now;
-    options.precision = nn::Precision::kBfloat16;
-    if (fits(options)) ways.emplace_back("train.precision = \"bf16\"");
-  }
+  if (now.precision == nn::Precision::kFloat32 && nn::backend().native_bf16 &&
+      fits(&engine::EngineOptions::precision, nn::Precision::kBfloat16))
+    ways.emplace_back("train.precision = \"bf16\"");
   for (int threads = now.threads / 2; threads >= 1; threads /= 2) {
-    engine::EngineOptions options = now;
-    options.threads = threads;
-    if (!fits(options)) continue;
+    if (!fits(&engine::EngineOptions::threads, threads)) continue;
     ways.push_back(fmt::format("run.threads = {}", threads));
     break;
   }
