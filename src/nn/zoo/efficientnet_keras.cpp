@@ -4,10 +4,8 @@
 
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/rescale.hpp"
 #include "nn/zoo/efficientnet.hpp"
 #include "nn/zoo/zoo.hpp"
@@ -24,15 +22,6 @@ Symbol keras_unit(Symbol x, Conv2dOptions options, const std::string& name, cons
   return apply(BatchNorm(), apply(Conv2d(options), x, name + conv), name + "bn");
 }
 
-/// Squeeze-excite with Keras' names; its 1 x 1 convolutions of one pixel are dense layers here.
-Symbol excite(Symbol x, std::int64_t squeezed, const std::string& name) {
-  const auto dense = [&](Symbol s, std::int64_t units, const char* part) {
-    return apply(Dense({.units = units, .initializers = kaiming_fan_out()}), s, name + part);
-  };
-  const Symbol scale = silu(dense(global_average_pool(x), squeezed, "se_reduce"));
-  return multiply({x, sigmoid(dense(scale, shape_of(x)[0], "se_expand"))});
-}
-
 Function activation_of(const EfficientNetScale& scale) { return scale.lite ? relu6 : silu; }
 
 Symbol block(Symbol x, const EfficientNetScale& scale, const EfficientNetStage& stage, std::int64_t stride,
@@ -47,7 +36,12 @@ Symbol block(Symbol x, const EfficientNetScale& scale, const EfficientNetStage& 
   y = activation(
       keras_unit(y, {.filters = expanded, .kernel = stage.kernel, .stride = stride, .groups = expanded}, name,
                  "dwconv"));
-  if (!scale.lite) y = excite(y, std::max<std::int64_t>(1, channels / 4), name);
+  if (!scale.lite) {
+    // Keras' 1 x 1 convolutions of one pixel are dense layers here.
+    const std::int64_t squeezed = std::max<std::int64_t>(1, channels / 4);
+    y = squeeze_excite(y, {.squeezed = squeezed, .activation = silu, .gate = sigmoid}, name + "se_reduce",
+                       name + "se_expand");
+  }
   y = keras_unit(y, {.filters = filters, .kernel = 1}, name + "project_");
   if (stride != 1 || channels != filters) return y;
   return add(drop > 0 ? stochastic_depth(y, drop) : y, x);

@@ -38,15 +38,13 @@ Symbol conv_norm(Symbol x, const ConvNorm& unit, const std::string& name) {
   return conv_norm(x, unit, name + ".0", name + ".1");
 }
 
-Symbol squeeze_excite(Symbol x, const SqueezeExcite& options, const std::string& name) {
-  if (options.squeezed == 0) return x;
-  const std::int64_t channels = shape_of(x)[0];
+Symbol squeeze_excite(Symbol x, const SqueezeExcite& options, const std::string& reduce,
+                      const std::string& expand) {
   const auto dense = [](Symbol s, std::int64_t units, const std::string& node) {
     return apply(Dense({.units = units, .initializers = kaiming_fan_out()}), s, node);
   };
-  Symbol scale = options.activation(dense(global_average_pool(x), options.squeezed, name + ".fc1"));
-  scale = options.gate(dense(scale, channels, name + ".fc2"));
-  return multiply({x, scale});
+  const Symbol scale = options.activation(dense(global_average_pool(x), options.squeezed, reduce));
+  return multiply({x, options.gate(dense(scale, shape_of(x)[0], expand))});
 }
 
 Symbol inverted_residual(Symbol x, const InvertedResidual& block, const std::string& name) {
@@ -65,7 +63,10 @@ Symbol inverted_residual(Symbol x, const InvertedResidual& block, const std::str
                  .activation = block.activation,
                  .norm = block.norm},
                 next());
-  if (block.excite.squeezed > 0) y = squeeze_excite(y, block.excite, next());
+  if (block.excite.squeezed > 0) {
+    const std::string excite = next();
+    y = squeeze_excite(y, block.excite, excite + ".fc1", excite + ".fc2");
+  }
   const std::string last = next();
   const ConvNorm project{.filters = block.filters, .norm = block.norm};
   y = block.flat ? conv_norm(y, project, last, next()) : conv_norm(y, project, last);

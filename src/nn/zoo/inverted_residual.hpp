@@ -31,13 +31,14 @@ Symbol conv_norm(Symbol x, const ConvNorm& unit, const std::string& conv, const 
 Symbol conv_norm(Symbol x, const ConvNorm& unit, const std::string& name);
 
 /// J. Hu, L. Shen, G. Sun, "Squeeze-and-excitation networks", CVPR 2018: two dense layers compute a factor
-/// for each channel of `x` from the channels' means. The nodes are "<name>.fc1" and "<name>.fc2".
+/// for each channel of `x` from the channels' means. The nodes are "<reduce>" and "<expand>".
 struct SqueezeExcite {
   std::int64_t squeezed = 0;  ///< channels in between; 0: no squeeze-excite
   Function activation = nullptr;
   Function gate = nullptr;
 };
-Symbol squeeze_excite(Symbol x, const SqueezeExcite& options, const std::string& name);
+Symbol squeeze_excite(Symbol x, const SqueezeExcite& options, const std::string& reduce,
+                      const std::string& expand);
 
 /// 1x1 to `expanded` channels (left out if the input has as many), depthwise, squeeze-excite, and 1x1 to
 /// `filters` without an activation. The input is added if it has the shape of the result.
