@@ -5,10 +5,8 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
-#include "nn/layers/conv2d_max_pool.hpp"
 #include "nn/layers/convolution.hpp"
 #include "nn/layers/shared_keys.hpp"
-#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 
@@ -29,8 +27,8 @@ std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs)
                          o.initializers);
 }
 
-// The kernel of conv2d_max_pool.hpp. With more channels or another window, oneDNN's faster arithmetic is
-// worth more than the saved passes over memory.
+// The kernel of kernels/conv2d_max_pool.hpp. With more channels or another window, oneDNN's faster arithmetic
+// is worth more than the saved passes over memory.
 LayerTraits Conv2d::traits() const {
   const Conv2dOptions& o = options_;
   return {.linear_weight = "weight",

@@ -1,8 +1,6 @@
-#include "nn/layers/conv2d_max_pool.hpp"
-
 #include "nn/kernels/conv2d_max_pool.hpp"
 #include "nn/kernels/instruction_sets.hpp"
-#include "nn/plan/plan_builder.hpp"
+#include "nn/layers/convolution.hpp"
 #include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {

@@ -6,7 +6,6 @@
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
-#include "nn/layers/depthwise_gradient.hpp"
 #include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {

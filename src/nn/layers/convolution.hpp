@@ -77,4 +77,13 @@ Tensor addend_of(PlanBuilder& plan, const Node& node);
 /// into it (fusion.hpp), forward and backward. Sequences are images of one row.
 void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOptions& options);
 
+/// Compiles `node`, a convolution of the network's input that includes its pooling (fusion.hpp), with
+/// kernels/conv2d_max_pool.hpp.
+void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options);
+
+/// Adds our own pass for d loss / d weight and bias of a depthwise convolution, from x and dy in blocks of
+/// channels. Returns false, and adds nothing, if our kernels do not support this convolution.
+bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const ConvolutionSpec& spec, const Tensor& x,
+                            const Tensor& dy);
+
 }  // namespace convoke::nn

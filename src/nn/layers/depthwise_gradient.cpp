@@ -1,9 +1,8 @@
-#include "nn/layers/depthwise_gradient.hpp"
-
 #include <utility>
 
 #include "nn/kernels/depthwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
+#include "nn/layers/convolution.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "nn/losses/probabilities.hpp"
 #include "nn/value_range.hpp"
 
 namespace convoke::nn {

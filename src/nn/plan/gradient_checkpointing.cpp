@@ -1,5 +1,3 @@
-#include "nn/plan/gradient_checkpointing.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -7,6 +5,7 @@
 
 #include "nn/plan/arena.hpp"
 #include "nn/plan/compiled_plan.hpp"
+#include "nn/plan/recomputation.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -7,7 +7,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/finite.hpp"
 #include "convoke/core/timeline.hpp"
-#include "nn/losses/probabilities.hpp"
+#include "convoke/nn/losses/outputs.hpp"
 #include "nn/plan/arena.hpp"
 #include "nn/plan/plan_builder.hpp"
 

@@ -9,7 +9,6 @@
 #include "convoke/nn/losses/outputs.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
-#include "nn/plan/gradient_checkpointing.hpp"
 #include "nn/plan/recomputation.hpp"
 #include "nn/plan/step_threads.hpp"
 

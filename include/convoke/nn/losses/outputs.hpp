@@ -23,4 +23,10 @@ bool outputs_are_activated(const Graph& graph, const Loss& loss);
 /// for "softmax", the k outputs of a sample do not have the sum 1. The tolerance is that of bf16.
 bool look_activated(std::span<const float> outputs, std::int64_t k, std::string_view activation);
 
+/// Loss::compute() for outputs that are values of the activation that is part of `loss`, not its inputs:
+/// computes the loss of the logits that belong to them, and the gradient by the outputs. `logits`: memory for
+/// all outputs. NaN stays NaN.
+LossSums loss_of_probabilities(const Loss& loss, LossInputs samples, std::span<float> logits,
+                               float* gradient);
+
 }  // namespace convoke::nn

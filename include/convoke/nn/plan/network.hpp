@@ -26,7 +26,7 @@ struct PlanOptions {
   /// outputs differ from those of other plans by rounding.
   bool post_ops = false;
   /// Training only: backward computes most values of forward again, from a few that are kept. All results
-  /// have the same bits (gradient_checkpointing.hpp).
+  /// have the same bits (recomputation.hpp).
   bool low_memory = false;
   /// backward also computes the gradient of the input (Network::input_gradient)
   bool input_gradient = false;
