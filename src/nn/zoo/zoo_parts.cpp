@@ -14,41 +14,44 @@
 namespace convoke::nn {
 namespace {
 
-/// The node names of a family.
+/// The node names of a family, and the samples that its published weights expect.
 struct Parts {
   std::string_view name;  ///< names of the models; `*` stands for any text
   /// start of the names of a block's nodes; `#` stands for a number, `@` for a small letter; empty: no blocks
   std::string_view block;
-  std::string_view head;  ///< the first node of the head
+  std::string_view head;       ///< the first node of the head
+  std::string_view normalize;  ///< zoo_normalization()
 };
 
 // The first line that matches a model's name counts.
 // clang-format off
 constexpr std::array kParts{
-    Parts{"alexnet", "features.#", "classifier.1"},
-    Parts{"birds", "block#@_", "head.dense1"},
-    Parts{"convnext*", "features.#.#.layer_scale", "classifier.0"},
-    Parts{"densenet*", "features.denseblock#", "predictions"},
-    Parts{"efficientnet*-keras", "block#@_", "predictions"},
-    Parts{"efficientnet-lite*", "block#@_", "predictions"},
-    Parts{"efficientnet*", "features.#.#.block", "predictions"},
-    Parts{"imdb-lstm", "", "dense_1"},
-    Parts{"inception-v3", "mixed#", "predictions"},
-    Parts{"leaf-cnn", "max_pool_#", "dense_1"},
-    Parts{"lenet5", "average_pool_#", "c5"},
-    Parts{"mobilenet-v1", "conv_pw_#", "predictions"},
-    Parts{"mobilenet-v2", "features.#.conv", "predictions"},
-    Parts{"mobilenet-v3*", "features.#.block", "classifier.0"},
-    Parts{"nn-twins", "", "predictions"},
-    Parts{"resnet*-keras", "conv#_block#", "predictions"},
-    Parts{"resnet*", "layer#.#", "predictions"},
-    Parts{"retina", "mixed#", "head.dense1"},
-    Parts{"shufflenet*", "stage#.#", "predictions"},
-    Parts{"squeezenet*", "features.#.expand3x3", "predictions"},
-    Parts{"tf-efficientnet*", "block#@_", "predictions"},
-    Parts{"vgg*", "max_pool_#", "classifier.0"},
-    Parts{"wide-resnet*", "layer#.#", "predictions"},
-    Parts{"xception", "block#_", "predictions"},
+    Parts{"alexnet", "features.#", "classifier.1", "imagenet"},
+    Parts{"birds", "block#@_", "head.dense1", "none"},  // on efficientnet-b5-keras
+    Parts{"convnext*", "features.#.#.layer_scale", "classifier.0", "imagenet"},
+    Parts{"densenet*", "features.denseblock#", "predictions", "imagenet"},
+    Parts{"efficientnet*-keras", "block#@_", "predictions", "none"},  // begins with its own standardization
+    Parts{"efficientnet-lite*", "block#@_", "predictions", "keras-tf"},
+    Parts{"efficientnet*", "features.#.#.block", "predictions", "imagenet"},
+    Parts{"imdb-lstm", "", "dense_1", ""},
+    Parts{"inception-v3", "mixed#", "predictions", "keras-tf"},
+    Parts{"leaf-cnn", "max_pool_#", "dense_1", ""},
+    Parts{"lenet5", "average_pool_#", "c5", ""},
+    Parts{"mobilenet-v1", "conv_pw_#", "predictions", "keras-tf"},
+    Parts{"mobilenet-v2", "features.#.conv", "predictions", "imagenet"},
+    Parts{"mobilenet-v3*", "features.#.block", "classifier.0", "imagenet"},
+    Parts{"nn-twins", "", "predictions", ""},
+    Parts{"resnet*-keras", "conv#_block#", "predictions", "keras-caffe"},
+    Parts{"resnet20", "layer#.#", "predictions", ""},
+    Parts{"resnet56", "layer#.#", "predictions", ""},
+    Parts{"resnet*", "layer#.#", "predictions", "imagenet"},
+    Parts{"retina", "mixed#", "head.dense1", "keras-tf"},  // on inception-v3
+    Parts{"shufflenet*", "stage#.#", "predictions", "imagenet"},
+    Parts{"squeezenet*", "features.#.expand3x3", "predictions", "imagenet"},
+    Parts{"tf-efficientnet*", "block#@_", "predictions", "imagenet"},
+    Parts{"vgg*", "max_pool_#", "classifier.0", "imagenet"},
+    Parts{"wide-resnet*", "layer#.#", "predictions", ""},
+    Parts{"xception", "block#_", "predictions", "keras-tf"},
 };
 // clang-format on
 
@@ -130,6 +133,8 @@ std::string before_rest(const std::string& zoo, const Graph& graph, const std::s
 }  // namespace
 
 std::string zoo_head(const std::string& name) { return std::string(parts_of(name).head); }
+
+std::string zoo_normalization(const std::string& name) { return std::string(parts_of(name).normalize); }
 
 std::vector<std::string> zoo_blocks(const std::string& name, const Graph& graph) {
   const std::string_view pattern = parts_of(name).block;
