@@ -1,6 +1,5 @@
 #include "convoke/train/on_divergence.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "convoke/core/table.hpp"
@@ -10,15 +9,10 @@ namespace {
 
 using Action = OnDivergence::Action;
 
-struct Entry {
-  std::string_view name;
-  Action action;
-};
-
 constexpr std::array kActions{
-    Entry{"stop", Action::kStop},
-    Entry{"restore", Action::kRestore},
-    Entry{"drop-member", Action::kDropMember},
+    Named<Action>{"stop", Action::kStop},
+    Named<Action>{"restore", Action::kRestore},
+    Named<Action>{"drop-member", Action::kDropMember},
 };
 
 constexpr std::array kRestoreKeys{
@@ -38,7 +32,7 @@ OnDivergence OnDivergence::read(const Settings& settings) {
   OnDivergence options;
   if (settings.empty()) return options;
   const std::string name = SettingsReader(settings, "on_divergence").require_string("name");
-  options.action = find_in(kActions, name, "action on divergence", settings.where()).action;
+  options.action = find_in(kActions, name, "action on divergence", settings.where()).value;
   SettingsReader read(settings, "on_divergence \"" + name + "\"");
   read.has("name");
   if (options.action == Action::kRestore) read_keys(kRestoreKeys, read, options);
@@ -47,16 +41,15 @@ OnDivergence OnDivergence::read(const Settings& settings) {
 }
 
 Settings OnDivergence::settings() const {
-  const auto entry = std::ranges::find(kActions, action, &Entry::action);
-  Settings settings{{"name", std::string(entry->name)}};
+  Settings settings{{"name", name_of(kActions, action)}};
   if (action == Action::kRestore) write_keys(kRestoreKeys, *this, settings);
   return settings;
 }
 
 std::vector<OptionTable> OnDivergence::tables() {
   std::vector<OptionTable> tables;
-  for (const Entry& entry : kActions) {
-    tables.push_back({std::string(entry.name), entry.action == Action::kRestore
+  for (const Named<Action>& entry : kActions) {
+    tables.push_back({std::string(entry.name), entry.value == Action::kRestore
                                                    ? describe_keys(kRestoreKeys)
                                                    : std::vector<KeyDescription>()});
   }
