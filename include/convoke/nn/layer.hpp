@@ -15,6 +15,7 @@ namespace convoke::nn {
 
 class PlanBuilder;
 struct Node;
+struct Symbol;
 
 /// One parameter of a layer, in canonical layout: OIHW for convolutions, OI for dense layers, (C) for
 /// vectors.

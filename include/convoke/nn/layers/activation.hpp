@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct ActivationOptions {
   double negative_slope = 0.3;  ///< leaky_relu: >= 0; the default of Keras' layer, PyTorch's is 0.01
   double alpha = 1;             ///< elu: >= 0

@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct AttentionOptions {
   std::int64_t heads = 1;  ///< divides the features of query, key and value, >= 1
   double scale = 0;        ///< factor of the scores, > 0; 0: 1 / sqrt(features of the query / heads)

@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct BatchNormOptions {
   double momentum = 0.99;  ///< momentum of the running statistics, [0, 1]
   double epsilon = 1e-3;   ///< added to the variance, > 0

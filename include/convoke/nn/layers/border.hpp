@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct ZeroPadOptions {
   Border padding = 1;
 };

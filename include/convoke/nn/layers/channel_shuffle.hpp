@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct ChannelShuffleOptions {
   std::int64_t groups = 1;  ///< divides the channels
 };

@@ -5,8 +5,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct ConcatOptions {
   Axis axis{};
 };

@@ -4,8 +4,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct Conv1dOptions {
   std::int64_t filters = 0;  ///< output features, >= 1
   std::int64_t kernel = 3;

@@ -5,8 +5,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct Conv2dTransposeOptions {
   std::int64_t filters = 0;  ///< output channels, >= 1
   Extent kernel{3};

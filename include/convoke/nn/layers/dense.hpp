@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct DenseOptions {
   std::int64_t units = 0;  ///< outputs, >= 1
   bool bias = true;

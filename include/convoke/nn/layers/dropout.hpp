@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct DropoutOptions {
   double rate = 0;  ///< [0, 1)
   bool spatial =

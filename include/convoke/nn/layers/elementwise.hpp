@@ -8,7 +8,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
 struct Function;
 
 struct ElementwiseOptions {

@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct EmbeddingOptions {
   std::int64_t vocabulary = 1;  ///< tokens are 0..vocabulary - 1, >= 1
   std::int64_t units = 0;       ///< numbers per token, >= 1

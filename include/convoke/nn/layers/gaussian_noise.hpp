@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct GaussianNoiseOptions {
   double stddev = 0;  ///< >= 0
 };

@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct GroupNormOptions {
   std::int64_t groups = 32;  ///< divides the channels; equal to the channels: instance normalization
   double epsilon = 1e-3;     ///< added to the variance, > 0; the default is Keras', PyTorch's is 1e-5

@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct LayerNormOptions {
   /// The normalized axis: the features of (N, L, F) and (N, F), or the channels of (N, C, H, W) for each
   /// pixel.

@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct LocalResponseNormOptions {
   std::int64_t size = 5;  ///< neighboring channels in a window, >= 1
   double alpha = 1e-4;

@@ -5,8 +5,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 /// Element-wise functions of two or more inputs, as Keras' merging layers. All inputs have one shape, except
 /// for Multiply.
 class Merge : public Layer {

@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct PReluOptions {
   /// start of alpha; the default is Keras', PyTorch's is constant 0.25
   Initializer initializer = Initializer::kZeros;

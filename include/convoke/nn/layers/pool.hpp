@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct PoolOptions {
   Extent size{2};
   Extent stride{0};  ///< 0: equal to size, as in Keras

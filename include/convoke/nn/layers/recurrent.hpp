@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct RecurrentOptions {
   std::int64_t units = 0;      ///< size of the state, >= 1
   bool sequences = false;      ///< return all states (L, units) instead of the last one (units)

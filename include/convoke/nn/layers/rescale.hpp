@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct RescaleOptions {
   double scale = 1;
   double offset = 0;

@@ -5,8 +5,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 /// (N, C, H, W) -> (N, C * H * W), channels first; (N, L, F) -> (N, L * F). A view, which costs no time.
 class Flatten final : public Layer {
  public:

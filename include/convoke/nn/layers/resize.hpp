@@ -6,8 +6,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct ResizeOptions {
   enum class Method { kNearest, kBilinear };
   /// Where on an axis of the input, whose pixels are at 0 .. in - 1, the output pixel o of `out` lies.

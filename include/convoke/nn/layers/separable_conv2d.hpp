@@ -4,8 +4,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct DepthwiseConv2dOptions {
   Extent kernel{3};
   Extent stride{1};

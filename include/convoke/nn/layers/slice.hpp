@@ -5,8 +5,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 struct SliceOptions {
   Axis axis{};
   std::int64_t begin = 0;  ///< >= 0

@@ -3,8 +3,6 @@
 
 namespace convoke::nn {
 
-struct Symbol;
-
 /// exp(x_i) / sum_j exp(x_j) over the classes of a vector (N, K), the features of each time step of a
 /// sequence (N, L, F), or the channels of each pixel of an image (N, C, H, W). The shape stays. A softmax
 /// over a vector that is the last layer is part of the loss in training.
