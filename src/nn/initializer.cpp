@@ -88,8 +88,8 @@ struct Option {
 struct InitializerEntry {
   std::string_view name;
   std::array<Option, 2> options;
-  bool has_mode;
   void (*fill)(Draw& draw);
+  bool has_mode = false;
 };
 
 //   a uniform number in +- sqrt(3 v) has variance v.
@@ -103,45 +103,34 @@ double kaiming_deviation(const Draw& d) {
 
 constexpr Option kGain{"gain", 1}, kMean{"mean", 0}, kStddev{"stddev", 0.05};
 constexpr std::array kInitializers{
-    InitializerEntry{"constant",
-                     {{{"value", 0}}},
-                     false,
-                     [](Draw& d) { d.constant(static_cast<float>(d.option("value"))); }},
-    InitializerEntry{"glorot_normal",
-                     {kGain},
-                     false,
-                     [](Draw& d) { d.truncated(0, glorot_deviation(d) / kTruncatedDeviation); }},
+    InitializerEntry{
+        "constant", {{{"value", 0}}}, [](Draw& d) { d.constant(static_cast<float>(d.option("value"))); }},
+    InitializerEntry{
+        "glorot_normal", {kGain}, [](Draw& d) { d.truncated(0, glorot_deviation(d) / kTruncatedDeviation); }},
     InitializerEntry{"glorot_uniform",
                      {kGain},
-                     false,
                      [](Draw& d) { d.uniform(d.option("gain") * std::sqrt(6.0 / (d.fan_in + d.fan_out))); }},
-    InitializerEntry{"he_normal",
-                     {},
-                     false,
-                     [](Draw& d) { d.truncated(0, std::sqrt(2.0 / d.fan_in) / kTruncatedDeviation); }},
-    InitializerEntry{"he_uniform", {}, false, [](Draw& d) { d.uniform(std::sqrt(6.0 / d.fan_in)); }},
     InitializerEntry{
-        "kaiming_normal", {{{"a", 0}}}, true, [](Draw& d) { d.normal(0, kaiming_deviation(d)); }},
+        "he_normal", {}, [](Draw& d) { d.truncated(0, std::sqrt(2.0 / d.fan_in) / kTruncatedDeviation); }},
+    InitializerEntry{"he_uniform", {}, [](Draw& d) { d.uniform(std::sqrt(6.0 / d.fan_in)); }},
+    InitializerEntry{
+        "kaiming_normal", {{{"a", 0}}}, [](Draw& d) { d.normal(0, kaiming_deviation(d)); }, true},
     InitializerEntry{"kaiming_uniform",
                      {{{"a", 2.23606797749979}}},
-                     true,
-                     [](Draw& d) { d.uniform(std::sqrt(3.0) * kaiming_deviation(d)); }},
-    InitializerEntry{"lecun_normal",
-                     {},
-                     false,
-                     [](Draw& d) { d.truncated(0, std::sqrt(1.0 / d.fan_in) / kTruncatedDeviation); }},
-    InitializerEntry{"lecun_uniform", {}, false, [](Draw& d) { d.uniform(std::sqrt(3.0 / d.fan_in)); }},
+                     [](Draw& d) { d.uniform(std::sqrt(3.0) * kaiming_deviation(d)); },
+                     true},
     InitializerEntry{
-        "normal", {kMean, kStddev}, false, [](Draw& d) { d.normal(d.option("mean"), d.option("stddev")); }},
-    InitializerEntry{"ones", {}, false, [](Draw& d) { d.constant(1); }},
-    InitializerEntry{"orthogonal", {kGain}, false, orthogonal},
+        "lecun_normal", {}, [](Draw& d) { d.truncated(0, std::sqrt(1.0 / d.fan_in) / kTruncatedDeviation); }},
+    InitializerEntry{"lecun_uniform", {}, [](Draw& d) { d.uniform(std::sqrt(3.0 / d.fan_in)); }},
+    InitializerEntry{
+        "normal", {kMean, kStddev}, [](Draw& d) { d.normal(d.option("mean"), d.option("stddev")); }},
+    InitializerEntry{"ones", {}, [](Draw& d) { d.constant(1); }},
+    InitializerEntry{"orthogonal", {kGain}, orthogonal},
     InitializerEntry{"truncated_normal",
                      {kMean, kStddev},
-                     false,
                      [](Draw& d) { d.truncated(d.option("mean"), d.option("stddev")); }},
     InitializerEntry{"uniform",
                      {{{"minval", -0.05}, {"maxval", 0.05}}},
-                     false,
                      [](Draw& d) {
                        const double low = d.option("minval"), span = d.option("maxval") - low;
                        for (float& value : d.values)
@@ -151,14 +140,13 @@ constexpr std::array kInitializers{
     // Keras.
     InitializerEntry{"unit_forget_bias",
                      {},
-                     false,
                      [](Draw& d) {
                        d.constant(0);
                        const std::size_t quarter = d.values.size() / 4;
                        std::fill_n(d.values.begin() + static_cast<std::ptrdiff_t>(quarter), quarter, 1.0F);
                      }},
-    InitializerEntry{"xavier_normal", {kGain}, false, [](Draw& d) { d.normal(0, glorot_deviation(d)); }},
-    InitializerEntry{"zeros", {}, false, [](Draw& d) { d.constant(0); }},
+    InitializerEntry{"xavier_normal", {kGain}, [](Draw& d) { d.normal(0, glorot_deviation(d)); }},
+    InitializerEntry{"zeros", {}, [](Draw& d) { d.constant(0); }},
 };
 
 /// Other names of the same rules.
