@@ -187,34 +187,31 @@ void Convolution::finish_forward() {
   const Tensor y = y_;
   const std::size_t count = elements_of(y.desc);
   const FusibleActivation activation = spec_.activation;
-  with_stored_type(y.desc, [&](auto zero) {
-    using T = decltype(zero);
-    if (spec_.addend) {
-      const Tensor addend = plan.reordered(spec_.addend, y.desc, *node_);
-      const bool relu = activation == FusibleActivation::kRelu;
-      plan.add_kernel(
-          *node_, relu ? "sum, relu" : "sum",
-          [=](const Frame& frame) {
-            share_elements(count, [&](std::int64_t i, std::size_t n) {
-              kernels<ElementwiseKernels<T>>().add(frame.at<T>(y) + i, frame.at<T>(addend) + i,
-                                                   frame.at<T>(y) + i, n, relu);
-            });
-          },
-          {addend.ref, y.ref}, y);
-    } else {
-      const Curve curve = activation == FusibleActivation::kRelu6  ? Curve::kRelu6
-                          : activation == FusibleActivation::kSilu ? Curve::kSilu
-                                                                   : Curve::kHardSwish;
-      plan.add_kernel(
-          *node_, "activation",
-          [=](const Frame& frame) {
-            share_elements(count, [&](std::int64_t i, std::size_t n) {
-              kernels<ActivationKernels<T>>().activate(curve, 0, frame.at<T>(y) + i, frame.at<T>(y) + i, n);
-            });
-          },
-          {y.ref}, y);
-    }
-  });
+  if (spec_.addend) {
+    const Tensor addend = plan.reordered(spec_.addend, y.desc, *node_);
+    const bool relu = activation == FusibleActivation::kRelu;
+    plan.add_typed_kernel(
+        y.desc, *node_, relu ? "sum, relu" : "sum",
+        [=]<class T>(const Frame& frame) {
+          share_elements(count, [&](std::int64_t i, std::size_t n) {
+            kernels<ElementwiseKernels<T>>().add(frame.at<T>(y) + i, frame.at<T>(addend) + i,
+                                                 frame.at<T>(y) + i, n, relu);
+          });
+        },
+        {addend.ref, y.ref}, y);
+    return;
+  }
+  const Curve curve = activation == FusibleActivation::kRelu6  ? Curve::kRelu6
+                      : activation == FusibleActivation::kSilu ? Curve::kSilu
+                                                               : Curve::kHardSwish;
+  plan.add_typed_kernel(
+      y.desc, *node_, "activation",
+      [=]<class T>(const Frame& frame) {
+        share_elements(count, [&](std::int64_t i, std::size_t n) {
+          kernels<ActivationKernels<T>>().activate(curve, 0, frame.at<T>(y) + i, frame.at<T>(y) + i, n);
+        });
+      },
+      {y.ref}, y);
 }
 
 Tensor Convolution::backward(Tensor dy, bool wants_data) const {

@@ -312,12 +312,10 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   if (loop.tokens) uses.push_back(loop.tokens.ref);
   if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
   for (const Ref ref : loop.input->uses()) uses.push_back(ref);
-  with_stored_type(loop.input->gates().desc, [&](auto zero) {
-    plan.add_kernel(
-        node, "forward recurrent",
-        [shared = loop_](const Frame& frame) { shared->run_forward<decltype(zero)>(frame); }, uses, spec_.y,
-        static_cast<double>(length) * state_.flops());
-  });
+  plan.add_typed_kernel(
+      loop.input->gates().desc, node, "forward recurrent",
+      [shared = loop_]<class T>(const Frame& frame) { shared->run_forward<T>(frame); }, uses, spec_.y,
+      static_cast<double>(length) * state_.flops());
 }
 
 void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) {
@@ -350,12 +348,10 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   if (loop.tokens) uses.push_back(loop.tokens.ref);
   if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
   for (const Ref ref : loop.input->uses()) uses.push_back(ref);
-  with_stored_type(loop.input->gates().desc, [&](auto zero) {
-    plan.add_kernel(
-        node, "backward recurrent",
-        [shared = loop_](const Frame& frame) { shared->run_backward<decltype(zero)>(frame); }, uses,
-        loop.input->gates(), static_cast<double>(in.length - 1) * state_.flops());
-  });
+  plan.add_typed_kernel(
+      loop.input->gates().desc, node, "backward recurrent",
+      [shared = loop_]<class T>(const Frame& frame) { shared->run_backward<T>(frame); }, uses,
+      loop.input->gates(), static_cast<double>(in.length - 1) * state_.flops());
 
   // Weights of the state: the gradient at time step t belongs to the state that this step read.
   const RecurrentProduct all(plan, node, state_.weight(), state_.bias(), in.length * in.samples, loop.units,
@@ -364,12 +360,10 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   std::vector<Ref> weight_uses = loop.weight_gradient->uses();
   weight_uses.insert(weight_uses.end(), {loop.gru ? loop.recurrent_gates : loop.gates, loop.seen()});
   for (const Ref ref : loop.input->uses()) weight_uses.push_back(ref);
-  with_stored_type(loop.input->gates().desc, [&](auto zero) {
-    plan.add_kernel(
-        node, "backward recurrent weights",
-        [shared = loop_](const Frame& frame) { shared->run_backward_weights<decltype(zero)>(frame); },
-        weight_uses, loop.weight_gradient->weights(), all.flops(), loop.weight_gradient->completes());
-  });
+  plan.add_typed_kernel(
+      loop.input->gates().desc, node, "backward recurrent weights",
+      [shared = loop_]<class T>(const Frame& frame) { shared->run_backward_weights<T>(frame); }, weight_uses,
+      loop.weight_gradient->weights(), all.flops(), loop.weight_gradient->completes());
 
   loop.input->add_backward(plan, node);
 }

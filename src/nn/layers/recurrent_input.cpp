@@ -329,12 +329,10 @@ void RecurrentInput::add_forward(PlanBuilder& plan, const Node& node) {
   if (s.biased) used.push_back((s.bias = plan.parameter(node, product_.bias())).ref);
   used.push_back(s.x.ref);
   if (s.embedded()) used.insert(used.end(), {s.tokens.ref, s.seen});
-  with_stored_type(s.gates.desc, [&](auto zero) {
-    plan.add_kernel(
-        node, "forward input",
-        [steps = steps_](const Frame& frame) { steps->run_forward<decltype(zero)>(frame); }, used, {},
-        product_.flops(), {}, s.forward->implementation);
-  });
+  plan.add_typed_kernel(
+      s.gates.desc, node, "forward input",
+      [steps = steps_]<class T>(const Frame& frame) { steps->run_forward<T>(frame); }, used, {},
+      product_.flops(), {}, s.forward->implementation);
 }
 
 void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
@@ -345,12 +343,10 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
   if (!s.drops()) used.push_back(s.x.ref);
   if (s.embedded())
     used.push_back(s.sum = plan.allocate_bytes(static_cast<std::size_t>(s.width) * sizeof(float)));
-  with_stored_type(s.gates.desc, [&](auto zero) {
-    plan.add_kernel(
-        node, "backward weights",
-        [steps = steps_](const Frame& frame) { steps->run_backward_weights<decltype(zero)>(frame); }, used,
-        s.gradient->weights(), product_.flops(), s.gradient->completes(), s.gradient->implementation());
-  });
+  plan.add_typed_kernel(
+      s.gates.desc, node, "backward weights",
+      [steps = steps_]<class T>(const Frame& frame) { steps->run_backward_weights<T>(frame); }, used,
+      s.gradient->weights(), product_.flops(), s.gradient->completes(), s.gradient->implementation());
 
   const std::size_t from = node.inputs[0];
   if (!plan.needs_gradient(from)) return;
@@ -364,12 +360,10 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
   s.back_weight = plan.working(node, product_.weight(), back.weights_desc());
   s.dx = plan.allocate(product_.x());
   used.insert(used.end(), {s.back_weight.ref, s.dx.ref});
-  with_stored_type(s.gates.desc, [&](auto zero) {
-    plan.add_kernel(
-        node, "backward data",
-        [steps = steps_](const Frame& frame) { steps->run_backward_data<decltype(zero)>(frame); }, used, s.dx,
-        product_.flops(), {}, s.data->implementation);
-  });
+  plan.add_typed_kernel(
+      s.gates.desc, node, "backward data",
+      [steps = steps_]<class T>(const Frame& frame) { steps->run_backward_data<T>(frame); }, used, s.dx,
+      product_.flops(), {}, s.data->implementation);
   Tensor dx = s.dx;
   dx.desc = time_major_desc(s.in, type);
   plan.add_gradient(from, dx, node);

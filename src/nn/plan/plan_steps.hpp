@@ -24,12 +24,12 @@ class PlanSteps : public PlanMemory {
   template <class Kernel>
   void add_typed_kernel(const Desc& desc, const Node& node, std::string what, const Kernel& kernel,
                         std::vector<Ref> uses, Tensor output, double flops = 0,
-                        std::vector<std::size_t> completes = {}) {
+                        std::vector<std::size_t> completes = {}, std::string implementation = "convoke") {
     with_stored_type(desc, [&](auto zero) {
       add_kernel(
           node, std::move(what),
           [kernel](const Frame& frame) { kernel.template operator()<decltype(zero)>(frame); },
-          std::move(uses), output, flops, std::move(completes));
+          std::move(uses), output, flops, std::move(completes), std::move(implementation));
     });
   }
   /// Offers to compute the `value` of a forward step again in backward: `kernel` writes the same bits there
