@@ -35,10 +35,8 @@ Symbol dense_relu(Symbol x, const std::string& name) {
 
 }  // namespace
 
-Graph alexnet(const ZooOptions& options) {
-  Graph graph(options.input);
+Symbol alexnet(Symbol x, const ZooOptions& options) {
   const PoolOptions overlapping{.size = 3, .stride = 2};
-  Symbol x = input(graph);
   x = max_pool(alexnet_conv_relu(x, {64, 11, 4, 2}, "features.0"), overlapping);
   x = max_pool(alexnet_conv_relu(x, {192, 5, 1, 2}, "features.3"), overlapping);
   x = alexnet_conv_relu(x, {384, 3, 1, 1}, "features.6");
@@ -51,8 +49,7 @@ Graph alexnet(const ZooOptions& options) {
   } else {
     x = global_average_pool(x);
   }
-  head(x, options, alexnet_initializers());
-  return graph;
+  return head(x, options, alexnet_initializers());
 }
 
 }  // namespace convoke::nn

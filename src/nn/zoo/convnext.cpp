@@ -54,11 +54,9 @@ Symbol block(Symbol x, double drop, const std::string& name) {
 
 }  // namespace
 
-Graph convnext_tiny(const ZooOptions& options) {
-  Graph graph(options.input);
+Symbol convnext_tiny(Symbol x, const ZooOptions& options) {
   // Stem.
-  Symbol x =
-      convnext_conv(input(graph), {.filters = kTiny[0].channels, .kernel = 4, .stride = 4}, "features.0.0");
+  x = convnext_conv(x, {.filters = kTiny[0].channels, .kernel = 4, .stride = 4}, "features.0.0");
   x = convnext_norm(x, "features.0.1");
   int all = 0, done = 0, part = 1;
   for (const ConvNextStage& stage : kTiny) all += stage.blocks;
@@ -74,8 +72,7 @@ Graph convnext_tiny(const ZooOptions& options) {
     ++part;
   }
   x = convnext_norm(global_average_pool(x), "classifier.0");
-  head(x, options, convnext_initializers());
-  return graph;
+  return head(x, options, convnext_initializers());
 }
 
 }  // namespace convoke::nn

@@ -33,9 +33,8 @@ Symbol transition(Symbol x, const std::string& name) {
   return average_pool(kaiming_conv(norm_relu(x, name + ".norm"), half, 1, 1, name + ".conv"));
 }
 
-Graph densenet(const ZooOptions& options, const std::array<int, 4>& depths) {
-  Graph graph(options.input);
-  Symbol x = kaiming_conv(input(graph), 2 * kGrowth, 7, 2, "features.conv0");
+Symbol densenet(Symbol x, const ZooOptions& options, const std::array<int, 4>& depths) {
+  x = kaiming_conv(x, 2 * kGrowth, 7, 2, "features.conv0");
   x = max_pool(norm_relu(x, "features.norm0"), {.size = 3, .stride = 2, .padding = Padding::by(1)});
   for (std::size_t block = 1; block <= depths.size(); ++block) {
     for (int layer = 1; layer <= depths[block - 1]; ++layer) {
@@ -44,14 +43,13 @@ Graph densenet(const ZooOptions& options, const std::array<int, 4>& depths) {
     if (block < depths.size()) x = transition(x, fmt::format("features.transition{}", block));
   }
   x = norm_relu(x, "features.norm5");
-  head(global_average_pool(x), options, {.weight = "torch_default"});
-  return graph;
+  return head(global_average_pool(x), options, {.weight = "torch_default"});
 }
 
 }  // namespace
 
-Graph densenet121(const ZooOptions& options) { return densenet(options, {6, 12, 24, 16}); }
-Graph densenet169(const ZooOptions& options) { return densenet(options, {6, 12, 32, 32}); }
-Graph densenet201(const ZooOptions& options) { return densenet(options, {6, 12, 48, 32}); }
+Symbol densenet121(Symbol x, const ZooOptions& options) { return densenet(x, options, {6, 12, 24, 16}); }
+Symbol densenet169(Symbol x, const ZooOptions& options) { return densenet(x, options, {6, 12, 32, 32}); }
+Symbol densenet201(Symbol x, const ZooOptions& options) { return densenet(x, options, {6, 12, 48, 32}); }
 
 }  // namespace convoke::nn

@@ -49,18 +49,16 @@ Symbol efficientnet_features(Symbol x, std::size_t which) {
 
 }  // namespace
 
-void efficientnet_top(Symbol x, const EfficientNetScale& scale, const ZooOptions& options) {
+Symbol efficientnet_top(Symbol x, const EfficientNetScale& scale, const ZooOptions& options) {
   x = global_average_pool(x);
   if (options.head) x = dropout(x, scale.dropout);
   const double range = 1 / std::sqrt(static_cast<double>(options.classes));
-  head(x, options,
-       {.weight = Initializer(Settings{{"name", "uniform"}, {"minval", -range}, {"maxval", range}})});
+  return head(x, options,
+              {.weight = Initializer(Settings{{"name", "uniform"}, {"minval", -range}, {"maxval", range}})});
 }
 
-Graph efficientnet(const ZooOptions& options, std::size_t which) {
-  Graph graph(options.input);
-  efficientnet_top(efficientnet_features(input(graph), which), kEfficientNetScales[which], options);
-  return graph;
+Symbol efficientnet(Symbol x, const ZooOptions& options, std::size_t which) {
+  return efficientnet_top(efficientnet_features(x, which), kEfficientNetScales[which], options);
 }
 
 }  // namespace convoke::nn

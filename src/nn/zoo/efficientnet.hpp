@@ -63,6 +63,6 @@ inline constexpr std::array<EfficientNetScale, 5> kEfficientNetLiteScales{{
 inline constexpr double kEfficientNetLastDrop = 0.2;  ///< stochastic depth rises from 0 towards it
 
 /// Adds the pooling, the dropout and the dense layer on the last feature maps.
-void efficientnet_top(Symbol x, const EfficientNetScale& scale, const ZooOptions& options);
+Symbol efficientnet_top(Symbol x, const EfficientNetScale& scale, const ZooOptions& options);
 
 }  // namespace convoke::nn

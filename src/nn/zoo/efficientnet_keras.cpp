@@ -71,24 +71,17 @@ Symbol efficientnet_keras_features(Symbol x, std::size_t which) {
   return keras_features(x, kEfficientNetScales[which]);
 }
 
-Graph efficientnet_keras(const ZooOptions& options, std::size_t which) {
-  Graph graph(options.input);
-  efficientnet_top(efficientnet_keras_features(input(graph), which), kEfficientNetScales[which], options);
-  return graph;
+Symbol efficientnet_keras(Symbol x, const ZooOptions& options, std::size_t which) {
+  return efficientnet_top(efficientnet_keras_features(x, which), kEfficientNetScales[which], options);
 }
 
-Graph efficientnet_tf(const ZooOptions& options, std::size_t which) {
-  Graph graph(options.input);
-  efficientnet_top(keras_features(input(graph), kEfficientNetScales[which]), kEfficientNetScales[which],
-                   options);
-  return graph;
+Symbol efficientnet_tf(Symbol x, const ZooOptions& options, std::size_t which) {
+  return efficientnet_top(keras_features(x, kEfficientNetScales[which]), kEfficientNetScales[which], options);
 }
 
-Graph efficientnet_lite(const ZooOptions& options, std::size_t which) {
-  Graph graph(options.input);
+Symbol efficientnet_lite(Symbol x, const ZooOptions& options, std::size_t which) {
   const EfficientNetScale& scale = kEfficientNetLiteScales[which];
-  efficientnet_top(keras_features(input(graph), scale), scale, options);
-  return graph;
+  return efficientnet_top(keras_features(x, scale), scale, options);
 }
 
 }  // namespace convoke::nn

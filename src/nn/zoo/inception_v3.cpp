@@ -102,10 +102,8 @@ Symbol inception_v3_features(Symbol x) {
   return block_c(block_c(x, "mixed9"), "mixed10");
 }
 
-Graph inception_v3(const ZooOptions& options) {
-  Graph graph(options.input);
-  head(global_average_pool(inception_v3_features(input(graph))), options);
-  return graph;
+Symbol inception_v3(Symbol x, const ZooOptions& options) {
+  return head(global_average_pool(inception_v3_features(x)), options);
 }
 
 }  // namespace convoke::nn

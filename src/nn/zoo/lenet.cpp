@@ -9,9 +9,7 @@
 
 namespace convoke::nn {
 
-Graph lenet5(const ZooOptions& options) {
-  Graph graph(options.input);
-  Symbol x = input(graph);
+Symbol lenet5(Symbol x, const ZooOptions& options) {
   // The paper centers digits of 28 x 28 in 32 x 32; here the padding of C1 does this.
   x = tanh(apply(Conv2d({.filters = 6, .kernel = 5, .padding = Padding::by(2)}), x, "c1"));
   x = average_pool(x);
@@ -19,8 +17,7 @@ Graph lenet5(const ZooOptions& options) {
   x = average_pool(x);
   x = tanh(apply(Dense({.units = 120}), flatten(x), "c5"));
   x = tanh(apply(Dense({.units = 84}), x, "f6"));
-  head(x, options);
-  return graph;
+  return head(x, options);
 }
 
 }  // namespace convoke::nn

@@ -41,18 +41,15 @@ Symbol depthwise_separable(Symbol x, const MobileNetV1Row& row, int block) {
 
 }  // namespace
 
-Graph mobilenet_v1(const ZooOptions& options) {
-  Graph graph(options.input);
-  Symbol x =
-      apply(Conv2d({.filters = 32, .kernel = 3, .stride = 2, .padding = Padding::same(), .bias = false}),
-            input(graph), "conv1");
+Symbol mobilenet_v1(Symbol x, const ZooOptions& options) {
+  x = apply(Conv2d({.filters = 32, .kernel = 3, .stride = 2, .padding = Padding::same(), .bias = false}), x,
+            "conv1");
   x = norm_relu6(x, "conv1_bn");
   int block = 1;
   for (const MobileNetV1Row& row : kRows) x = depthwise_separable(x, row, block++);
   x = global_average_pool(x);
   if (options.head) x = dropout(x, 1e-3);
-  head(x, options);
-  return graph;
+  return head(x, options);
 }
 
 }  // namespace convoke::nn

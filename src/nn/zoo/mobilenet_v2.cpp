@@ -26,10 +26,8 @@ constexpr std::array kMobileNetV2Stages{
 
 }  // namespace
 
-Graph mobilenet_v2(const ZooOptions& options) {
-  Graph graph(options.input);
-  Symbol x =
-      conv_norm(input(graph), {.filters = 32, .kernel = 3, .stride = 2, .activation = relu6}, "features.0");
+Symbol mobilenet_v2(Symbol x, const ZooOptions& options) {
+  x = conv_norm(x, {.filters = 32, .kernel = 3, .stride = 2, .activation = relu6}, "features.0");
   int part = 1;
   for (const MobileNetV2Stage& stage : kMobileNetV2Stages) {
     for (int i = 0; i < stage.blocks; ++i) {
@@ -45,8 +43,7 @@ Graph mobilenet_v2(const ZooOptions& options) {
   x = conv_norm(x, {.filters = 1280, .activation = relu6}, fmt::format("features.{}", part));
   x = global_average_pool(x);
   if (options.head) x = dropout(x, 0.2);
-  head(x, options, {.weight = Initializer(Settings{{"name", "normal"}, {"stddev", 0.01}})});
-  return graph;
+  return head(x, options, {.weight = Initializer(Settings{{"name", "normal"}, {"stddev", 0.01}})});
 }
 
 }  // namespace convoke::nn

@@ -41,11 +41,10 @@ const std::vector<MobileNetV3Row> kSmall{
 
 const BatchNormOptions kNorm{.momentum = 0.99, .epsilon = 1e-3};
 
-Graph mobilenet_v3(const ZooOptions& options, const std::vector<MobileNetV3Row>& rows, std::int64_t hidden) {
-  Graph graph(options.input);
-  Symbol x = conv_norm(input(graph),
-                       {.filters = 16, .kernel = 3, .stride = 2, .activation = hard_swish, .norm = kNorm},
-                       "features.0");
+Symbol mobilenet_v3(Symbol x, const ZooOptions& options, const std::vector<MobileNetV3Row>& rows,
+                    std::int64_t hidden) {
+  x = conv_norm(x, {.filters = 16, .kernel = 3, .stride = 2, .activation = hard_swish, .norm = kNorm},
+                "features.0");
   int part = 1;
   for (const MobileNetV3Row& row : rows) {
     const std::int64_t squeezed = row.excite ? multiple_of_8(static_cast<double>(row.expanded / 4)) : 0;
@@ -67,13 +66,16 @@ Graph mobilenet_v3(const ZooOptions& options, const std::vector<MobileNetV3Row>&
     x = hard_swish(apply(Dense({.units = hidden, .initializers = start}), x, "classifier.0"));
     x = dropout(x, 0.2);
   }
-  head(x, options, start);
-  return graph;
+  return head(x, options, start);
 }
 
 }  // namespace
 
-Graph mobilenet_v3_large(const ZooOptions& options) { return mobilenet_v3(options, kLarge, 1280); }
-Graph mobilenet_v3_small(const ZooOptions& options) { return mobilenet_v3(options, kSmall, 1024); }
+Symbol mobilenet_v3_large(Symbol x, const ZooOptions& options) {
+  return mobilenet_v3(x, options, kLarge, 1280);
+}
+Symbol mobilenet_v3_small(Symbol x, const ZooOptions& options) {
+  return mobilenet_v3(x, options, kSmall, 1024);
+}
 
 }  // namespace convoke::nn

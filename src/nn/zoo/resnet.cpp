@@ -39,9 +39,8 @@ Symbol bottleneck(Symbol x, std::int64_t width, std::int64_t stride, const std::
 
 using Block = Symbol (*)(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block);
 
-Graph resnet(const ZooOptions& options, Block block, const Depths& depths) {
-  Graph graph(options.input);
-  Symbol x = relu(conv_norm(input(graph), {.filters = 64, .kernel = 7, .stride = 2}, "conv1", "bn1"));
+Symbol resnet(Symbol x, const ZooOptions& options, Block block, const Depths& depths) {
+  x = relu(conv_norm(x, {.filters = 64, .kernel = 7, .stride = 2}, "conv1", "bn1"));
   x = max_pool(x, {.size = 3, .stride = 2, .padding = Padding::by(1)});
   std::int64_t width = 64;
   for (std::size_t stage = 0; stage < depths.size(); ++stage, width *= 2) {
@@ -50,16 +49,19 @@ Graph resnet(const ZooOptions& options, Block block, const Depths& depths) {
     }
   }
   const Initializer start("torch_default");
-  head(global_average_pool(x), options, {.weight = start, .bias = start});
-  return graph;
+  return head(global_average_pool(x), options, {.weight = start, .bias = start});
 }
 
 }  // namespace
 
-Graph resnet18(const ZooOptions& options) { return resnet(options, basic_block, {2, 2, 2, 2}); }
-Graph resnet34(const ZooOptions& options) { return resnet(options, basic_block, {3, 4, 6, 3}); }
-Graph resnet50(const ZooOptions& options) { return resnet(options, bottleneck, {3, 4, 6, 3}); }
-Graph resnet101(const ZooOptions& options) { return resnet(options, bottleneck, {3, 4, 23, 3}); }
-Graph resnet152(const ZooOptions& options) { return resnet(options, bottleneck, {3, 8, 36, 3}); }
+Symbol resnet18(Symbol x, const ZooOptions& options) { return resnet(x, options, basic_block, {2, 2, 2, 2}); }
+Symbol resnet34(Symbol x, const ZooOptions& options) { return resnet(x, options, basic_block, {3, 4, 6, 3}); }
+Symbol resnet50(Symbol x, const ZooOptions& options) { return resnet(x, options, bottleneck, {3, 4, 6, 3}); }
+Symbol resnet101(Symbol x, const ZooOptions& options) {
+  return resnet(x, options, bottleneck, {3, 4, 23, 3});
+}
+Symbol resnet152(Symbol x, const ZooOptions& options) {
+  return resnet(x, options, bottleneck, {3, 8, 36, 3});
+}
 
 }  // namespace convoke::nn

@@ -55,26 +55,22 @@ Symbol stages(Symbol x, CifarBlock block, std::int64_t width, int depth) {
   return x;
 }
 
-Graph cifar_resnet(const ZooOptions& options, int depth) {
-  Graph graph(options.input);
-  Symbol x = relu(cifar_norm(kaiming_conv(input(graph), 16, 3, 1, "conv1"), "bn1"));
+Symbol cifar_resnet(Symbol x, const ZooOptions& options, int depth) {
+  x = relu(cifar_norm(kaiming_conv(x, 16, 3, 1, "conv1"), "bn1"));
   x = stages(x, cifar_basic_block, 16, depth);
-  head(global_average_pool(x), options, {.weight = "kaiming_normal"});
-  return graph;
+  return head(global_average_pool(x), options, {.weight = "kaiming_normal"});
 }
 
 }  // namespace
 
-Graph resnet20(const ZooOptions& options) { return cifar_resnet(options, 3); }
-Graph resnet56(const ZooOptions& options) { return cifar_resnet(options, 9); }
+Symbol resnet20(Symbol x, const ZooOptions& options) { return cifar_resnet(x, options, 3); }
+Symbol resnet56(Symbol x, const ZooOptions& options) { return cifar_resnet(x, options, 9); }
 
-Graph wide_resnet_28_10(const ZooOptions& options) {
-  Graph graph(options.input);
-  Symbol x = kaiming_conv(input(graph), 16, 3, 1, "conv1");
+Symbol wide_resnet_28_10(Symbol x, const ZooOptions& options) {
+  x = kaiming_conv(x, 16, 3, 1, "conv1");
   x = stages(x, wide_block, 160, 4);
   x = relu(cifar_norm(x, "bn"));
-  head(global_average_pool(x), options, {.weight = "kaiming_normal"});
-  return graph;
+  return head(global_average_pool(x), options, {.weight = "kaiming_normal"});
 }
 
 }  // namespace convoke::nn

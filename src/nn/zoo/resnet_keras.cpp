@@ -33,13 +33,12 @@ Symbol keras_bottleneck(Symbol x, std::int64_t width, std::int64_t stride, bool 
 
 }  // namespace
 
-Graph resnet_keras(const ZooOptions& options, int layers) {
+Symbol resnet_keras(Symbol x, const ZooOptions& options, int layers) {
   using Depths = std::array<int, 4>;  // blocks of each stage
   const Depths depths = layers == 50    ? Depths{3, 4, 6, 3}
                         : layers == 101 ? Depths{3, 4, 23, 3}
                                         : Depths{3, 8, 36, 3};
-  Graph graph(options.input);
-  Symbol x = zero_pad(input(graph), 3);
+  x = zero_pad(x, 3);
   x = relu(keras_conv_norm(x, {.filters = 64, .kernel = 7, .stride = 2}, "conv1"));
   // Keras pads with zeroes, not with empty places. After a ReLU both give the same result.
   x = max_pool(x, {.size = 3, .stride = 2, .padding = Padding::by(1)});
@@ -50,8 +49,7 @@ Graph resnet_keras(const ZooOptions& options, int layers) {
       x = keras_bottleneck(x, width, stage > 0 && i == 0 ? 2 : 1, i == 0, block);
     }
   }
-  head(global_average_pool(x), options);
-  return graph;
+  return head(global_average_pool(x), options);
 }
 
 }  // namespace convoke::nn

@@ -58,10 +58,9 @@ Symbol halving_unit(Symbol x, std::int64_t filters, const std::string& name) {
 
 }  // namespace
 
-Graph shufflenet_v2(const ZooOptions& options) {
-  Graph graph(options.input);
-  Symbol x = relu(shuffle_conv_norm(
-      input(graph), {.filters = 24, .kernel = 3, .stride = 2, .padding = Padding::by(1)}, "conv1", 0));
+Symbol shufflenet_v2(Symbol x, const ZooOptions& options) {
+  x = relu(
+      shuffle_conv_norm(x, {.filters = 24, .kernel = 3, .stride = 2, .padding = Padding::by(1)}, "conv1", 0));
   x = max_pool(x, {.size = 3, .stride = 2, .padding = Padding::by(1)});
   int number = 2;
   for (const ShuffleNetStage& stage : kShuffleNetStages) {
@@ -72,8 +71,7 @@ Graph shufflenet_v2(const ZooOptions& options) {
     ++number;
   }
   x = relu(shuffle_conv_norm(x, pointwise(1024), "conv5", 0));
-  head(global_average_pool(x), options, {.weight = "torch_default", .bias = "torch_default"});
-  return graph;
+  return head(global_average_pool(x), options, {.weight = "torch_default", .bias = "torch_default"});
 }
 
 }  // namespace convoke::nn

@@ -32,23 +32,21 @@ Symbol fire(Symbol x, std::int64_t squeeze, std::int64_t expand, int place) {
 
 Symbol shrink(Symbol x) { return max_pool(x, {.size = 3, .stride = 2, .ceil = true}); }
 
-void convolutional_head(Symbol x, const ZooOptions& options) {
+Symbol convolutional_head(Symbol x, const ZooOptions& options) {
   if (options.head) {
     const Initializer start(Settings{{"name", "normal"}, {"stddev", 0.01}});
     x = conv_relu(dropout(x, 0.5),
                   {.filters = options.classes, .kernel = 1, .initializers = {.weight = start}},
                   "predictions");
   }
-  global_average_pool(x);
+  return global_average_pool(x);
 }
 
 }  // namespace
 
-Graph squeezenet1_0(const ZooOptions& options) {
-  Graph graph(options.input);
-  Symbol x = conv_relu(input(graph),
-                       {.filters = 96, .kernel = 7, .stride = 2, .initializers = {.weight = "he_uniform"}},
-                       "features.0");
+Symbol squeezenet1_0(Symbol x, const ZooOptions& options) {
+  x = conv_relu(x, {.filters = 96, .kernel = 7, .stride = 2, .initializers = {.weight = "he_uniform"}},
+                "features.0");
   x = shrink(x);
   x = fire(x, 16, 64, 3);
   x = fire(x, 16, 64, 4);
@@ -60,15 +58,12 @@ Graph squeezenet1_0(const ZooOptions& options) {
   x = fire(x, 64, 256, 10);
   x = shrink(x);
   x = fire(x, 64, 256, 12);
-  convolutional_head(x, options);
-  return graph;
+  return convolutional_head(x, options);
 }
 
-Graph squeezenet1_1(const ZooOptions& options) {
-  Graph graph(options.input);
-  Symbol x = conv_relu(input(graph),
-                       {.filters = 64, .kernel = 3, .stride = 2, .initializers = {.weight = "he_uniform"}},
-                       "features.0");
+Symbol squeezenet1_1(Symbol x, const ZooOptions& options) {
+  x = conv_relu(x, {.filters = 64, .kernel = 3, .stride = 2, .initializers = {.weight = "he_uniform"}},
+                "features.0");
   x = shrink(x);
   x = fire(x, 16, 64, 3);
   x = fire(x, 16, 64, 4);
@@ -80,8 +75,7 @@ Graph squeezenet1_1(const ZooOptions& options) {
   x = fire(x, 48, 192, 10);
   x = fire(x, 64, 256, 11);
   x = fire(x, 64, 256, 12);
-  convolutional_head(x, options);
-  return graph;
+  return convolutional_head(x, options);
 }
 
 }  // namespace convoke::nn

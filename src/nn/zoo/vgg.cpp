@@ -51,28 +51,26 @@ Symbol hidden(Symbol x, const std::string& name) {
   return dropout(x, 0.5);
 }
 
-Graph vgg(const ZooOptions& options, const VggDepths& depths, Norm norm = Norm::kNone) {
-  Graph graph(options.input);
-  Symbol x = vgg_features(input(graph), depths, norm);
+Symbol vgg(Symbol x, const ZooOptions& options, const VggDepths& depths, Norm norm = Norm::kNone) {
+  x = vgg_features(x, depths, norm);
   if (options.head) {
     x = hidden(flatten(pooled_to(x, 7)), "classifier.0");
     x = hidden(x, "classifier.3");
   } else {
     x = global_average_pool(x);
   }
-  head(x, options, start_of_dense());
-  return graph;
+  return head(x, options, start_of_dense());
 }
 
 }  // namespace
 
-Graph vgg11(const ZooOptions& options) { return vgg(options, kA); }
-Graph vgg13(const ZooOptions& options) { return vgg(options, kB); }
-Graph vgg16(const ZooOptions& options) { return vgg(options, kD); }
-Graph vgg19(const ZooOptions& options) { return vgg(options, kE); }
-Graph vgg11_bn(const ZooOptions& options) { return vgg(options, kA, Norm::kBatch); }
-Graph vgg13_bn(const ZooOptions& options) { return vgg(options, kB, Norm::kBatch); }
-Graph vgg16_bn(const ZooOptions& options) { return vgg(options, kD, Norm::kBatch); }
-Graph vgg19_bn(const ZooOptions& options) { return vgg(options, kE, Norm::kBatch); }
+Symbol vgg11(Symbol x, const ZooOptions& options) { return vgg(x, options, kA); }
+Symbol vgg13(Symbol x, const ZooOptions& options) { return vgg(x, options, kB); }
+Symbol vgg16(Symbol x, const ZooOptions& options) { return vgg(x, options, kD); }
+Symbol vgg19(Symbol x, const ZooOptions& options) { return vgg(x, options, kE); }
+Symbol vgg11_bn(Symbol x, const ZooOptions& options) { return vgg(x, options, kA, Norm::kBatch); }
+Symbol vgg13_bn(Symbol x, const ZooOptions& options) { return vgg(x, options, kB, Norm::kBatch); }
+Symbol vgg16_bn(Symbol x, const ZooOptions& options) { return vgg(x, options, kD, Norm::kBatch); }
+Symbol vgg19_bn(Symbol x, const ZooOptions& options) { return vgg(x, options, kE, Norm::kBatch); }
 
 }  // namespace convoke::nn

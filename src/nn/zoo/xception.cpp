@@ -43,10 +43,9 @@ Symbol middle_block(Symbol x, int block) {
 
 }  // namespace
 
-Graph xception(const ZooOptions& options) {
-  Graph graph(options.input);
+Symbol xception(Symbol x, const ZooOptions& options) {
   // Entry flow.
-  Symbol x = xception_conv(input(graph), 32, 2, "block1_conv1");
+  x = xception_conv(x, 32, 2, "block1_conv1");
   x = xception_conv(x, 64, 1, "block1_conv2");
   x = halving_block(x, 128, 128, 2);
   x = halving_block(x, 256, 256, 3);
@@ -57,8 +56,7 @@ Graph xception(const ZooOptions& options) {
   x = halving_block(x, 728, 1024, 13);
   x = relu(xception_separable(x, 1536, 14, 1));
   x = relu(xception_separable(x, 2048, 14, 2));
-  head(global_average_pool(x), options);
-  return graph;
+  return head(global_average_pool(x), options);
 }
 
 }  // namespace convoke::nn

@@ -11,16 +11,17 @@ namespace {
 
 /// Makes a member of a family whose function takes one more argument.
 template <auto kFamily, auto kWhich>
-Graph member(const ZooOptions& options) {
-  return kFamily(options, kWhich);
+Symbol member(Symbol x, const ZooOptions& options) {
+  return kFamily(x, options, kWhich);
 }
 
-using ZooMaker = Graph (*)(const ZooOptions&);
+using ZooMaker = Symbol (*)(Symbol x, const ZooOptions& options);
 
 struct Entry {
   std::string_view name;
   ZooMaker make;
   std::array<std::int64_t, 3> input;  ///< shape of one sample; a shape with fewer axes ends in zeroes
+  ValueType type = ValueType::kReal;
 };
 
 // In alphabetical order, one per line.
@@ -53,7 +54,7 @@ constexpr std::array kZoo{
     Entry{"efficientnet-lite2", member<efficientnet_lite, 2>, {3, 260, 260}},
     Entry{"efficientnet-lite3", member<efficientnet_lite, 3>, {3, 280, 280}},
     Entry{"efficientnet-lite4", member<efficientnet_lite, 4>, {3, 300, 300}},
-    Entry{"imdb-lstm", imdb_lstm, {300}},
+    Entry{"imdb-lstm", imdb_lstm, {300}, ValueType::kToken},
     Entry{"inception-v3", inception_v3, {3, 299, 299}},
     Entry{"leaf-cnn", leaf_cnn, {3, 128, 128}},
     Entry{"lenet5", lenet5, {1, 28, 28}},
@@ -112,9 +113,9 @@ Shape input_of(const Entry& entry) {
 Graph make_zoo_model(const std::string& name, const ZooOptions& options) {
   const Entry& entry = entry_of(name);
   if (options.classes < 1) throw Error(name + ": classes must be at least 1");
-  ZooOptions own = options;
-  if (own.input.rank() == 0) own.input = input_of(entry);
-  return entry.make(own);
+  Graph graph(ValueSpec(options.input.rank() == 0 ? input_of(entry) : options.input, entry.type));
+  entry.make(input(graph), options);
+  return graph;
 }
 
 std::vector<std::string> zoo_names() { return names_in(kZoo); }
