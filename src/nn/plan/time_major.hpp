@@ -17,9 +17,4 @@ inline Desc time_major_desc(const SequenceExtents& e, Type type) {
       {e.samples, e.features, 1, e.length}, type, Dims{e.features, 1, e.features, e.samples * e.features}};
 }
 
-/// Returns the same memory as a matrix (L * N, F).
-inline Desc rows_desc(const SequenceExtents& e, Type type) {
-  return {{e.length * e.samples, e.features}, type, Format::nc};
-}
-
 }  // namespace convoke::nn
