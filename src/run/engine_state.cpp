@@ -9,18 +9,6 @@
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
-namespace {
-
-void drop_arrays(CheckpointState& state) {
-  state.parameters = {};
-  state.optimizer = {};
-  state.average = {};
-  state.change = {};
-  state.other_optimizers = {};
-}
-
-}  // namespace
-
 void capture(engine::StepEngine& engine, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, CheckpointState& state) {
   state.parameters = engine::unpack(parameters, engine.layout(), engine.parameters());
@@ -62,7 +50,11 @@ void restore(CheckpointState& state, std::size_t slots,
       engine::pack(parameters, engine.layout(), state.average, engine.average());
     }
   }
-  drop_arrays(state);
+  state.parameters = {};
+  state.optimizer = {};
+  state.average = {};
+  state.change = {};
+  state.other_optimizers = {};
 }
 
 void apply(const InitialWeights& weights, std::span<const engine::CanonicalParameter> parameters,

@@ -17,12 +17,13 @@ namespace convoke::train {
 
 StagedEngine::StagedEngine(const ModelContext& context)
     : context_(context),
-      options_(context.job.engine_for(context.assignment.seed)),
+      options_(context.job.engine),
       steps_per_epoch_(data::EpochPlan(context.assignment.training, context.assignment.seed, 0,
                                        context.job.engine.batch, false)
                            .steps()),
       parameters_(engine::canonical_parameters(context.job.model.graph)),
       graph_(context.job.model.graph) {
+  options_.seed = context.assignment.seed;
   make_engine(0, 0);
 }
 

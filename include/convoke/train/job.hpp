@@ -140,9 +140,6 @@ struct Job {
 
   run::Fingerprint fingerprint;  ///< resume fingerprint: must be equal to resume
   std::string recipe;            ///< the resolved recipe as TOML, stored in checkpoints
-
-  /// The engine options of a member.
-  engine::EngineOptions engine_for(std::uint64_t seed) const;
 };
 
 /// Returns the seed of a member: the run's seed for member 0, otherwise a number below 2^32 keyed by (seed,
