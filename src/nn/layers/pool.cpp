@@ -93,23 +93,24 @@ void compile_average(PlanBuilder& plan, const Node& node, const PoolOptions& opt
   });
 }
 
-}  // namespace
-
+/// Throws Error if, with the padding of `options`, a window could see only padding.
 void require_less_padding(const PoolOptions& options) {
   const Extent size = options.size;
   for (const Extent& by : {options.padding.before, options.padding.after}) {  // 0 unless explicit
     if (by.height < size.height && by.width < size.width) continue;
-    // A window could otherwise see only padding.
     throw Error(fmt::format("padding of {} x {} is not smaller than its window of {} x {}", by.height,
                             by.width, size.height, size.width),
                 "use padding = \"same\" or less padding");
   }
 }
 
+/// Returns the windows over images (C, H, W). Throws Error if no window fits.
 Window2d pool_windows(const Shape& image, const PoolOptions& options) {
   return slide(image, options.size, options.stride, 1, options.padding,
                options.ceil ? Rounding::kCeil : Rounding::kFloor);
 }
+
+}  // namespace
 
 Pool::Pool(Keys keys, PoolOptions options) : KeyedLayer(keys, options) {
   if (options_.stride == Extent(0)) options_.stride = options_.size;

@@ -4,11 +4,6 @@
 
 namespace convoke::nn {
 
-/// Throws Error if, with the padding of `options`, a window could see only padding.
-void require_less_padding(const PoolOptions& options);
-/// Returns the windows over images (C, H, W). Throws Error if no window fits.
-Window2d pool_windows(const Shape& image, const PoolOptions& options);
-
 /// Compile a pooling of the value of node.inputs[0], forward and backward: images, or sequences as images of
 /// one row.
 void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& options);
