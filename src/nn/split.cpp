@@ -21,7 +21,6 @@ class FeatureInput final : public Layer {
       : whole_(std::move(whole)), last_(last) {}
   std::string_view type() const override { return "identity"; }
   LayerTraits traits() const override { return {.is_view = true, .is_frozen = true}; }
-  Settings settings() const override { return {{"layer", "identity"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
  private:

@@ -55,27 +55,14 @@ class WeightedPrimitive {
   /// oneDNN chooses, and a reorder of the weights is added.
   template <class Make>
   auto with_weights(const Make& make) const {
-    const Desc layout = plan_->arena_layout(*node_, weight_);
-    if (plan_->stored() == kFloat && layout.get_size() > 0 && dims_of(layout) == weight_dims_) {
-      try {
-        return make(layout);
-      } catch (const dnnl::error&) {  // no kernel for this layout
-      }
-    }
-    return make(any_weight());
+    return made_for(plan_->stored() == kFloat ? plan_->arena_layout(*node_, weight_) : Desc(), any_weight(),
+                    make);
   }
 
   /// Returns make(gradient of the weights) in the same way.
   template <class Make>
   auto with_gradient(const Make& make) const {
-    const Desc layout = parameter().desc;
-    if (dims_of(layout) == weight_dims_) {
-      try {
-        return make(layout);
-      } catch (const dnnl::error&) {
-      }
-    }
-    return make(any_gradient());
+    return made_for(parameter().desc, any_gradient(), make);
   }
 
   /// Records the preferred layout of the weights, and of the bias.
@@ -136,6 +123,17 @@ class WeightedPrimitive {
   }
 
  private:
+  template <class Make>
+  auto made_for(const Desc& layout, const Desc& any, const Make& make) const {
+    if (dims_of(layout) == weight_dims_) {
+      try {
+        return make(layout);
+      } catch (const dnnl::error&) {  // no kernel for this layout
+      }
+    }
+    return make(any);
+  }
+
   PlanBuilder* plan_;
   const Node* node_;
   std::string weight_, bias_;
