@@ -10,12 +10,12 @@
 namespace convoke::nn {
 namespace {
 
-enum class At { kEach, kSecond };  // stride 1 with padding, or stride 2 without
+enum class At { kEach, kInside, kSecond };  // stride 1 with or without padding, or stride 2 without
 
 Symbol inception_conv(Symbol x, std::int64_t filters, Extent kernel, At at = At::kEach) {
   return relu(batch_norm(conv2d(x, {.filters = filters,
                                     .kernel = kernel,
-                                    .stride = at == At::kEach ? 1 : 2,
+                                    .stride = at == At::kSecond ? 2 : 1,
                                     .padding = at == At::kEach ? Padding::same() : Padding::valid(),
                                     .bias = false}),
                          {.scale = false}));
@@ -81,15 +81,11 @@ Symbol block_c(Symbol x, const std::string& name) {
 }  // namespace
 
 Symbol inception_v3_features(Symbol x) {
-  const auto inner = [](Symbol y, std::int64_t filters, std::int64_t kernel) {
-    return relu(
-        batch_norm(conv2d(y, {.filters = filters, .kernel = kernel, .bias = false}), {.scale = false}));
-  };
   x = inception_conv(x, 32, 3, At::kSecond);
-  x = inner(x, 32, 3);
+  x = inception_conv(x, 32, 3, At::kInside);
   x = halved(inception_conv(x, 64, 3));
-  x = inner(x, 80, 1);
-  x = halved(inner(x, 192, 3));
+  x = inception_conv(x, 80, 1, At::kInside);
+  x = halved(inception_conv(x, 192, 3, At::kInside));
   x = block_a(x, 32, "mixed0");
   x = block_a(x, 64, "mixed1");
   x = block_a(x, 64, "mixed2");

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -42,40 +45,28 @@ Symbol convolutional_head(Symbol x, const ZooOptions& options) {
   return global_average_pool(x);
 }
 
+/// `pools`: positions of the poolings in torchvision's list; the fire modules have the others from 2 on.
+Symbol squeezenet(Symbol x, const ZooOptions& options, std::int64_t filters, std::int64_t kernel,
+                  const std::array<int, 3>& pools) {
+  x = conv_relu(x,
+                {.filters = filters, .kernel = kernel, .stride = 2, .initializers = {.weight = "he_uniform"}},
+                "features.0");
+  int place = 2;
+  for (const std::int64_t squeeze : {16, 16, 32, 32, 48, 48, 64, 64}) {
+    if (std::ranges::find(pools, place) != pools.end()) {
+      x = shrink(x);
+      ++place;
+    }
+    x = fire(x, squeeze, 4 * squeeze, place++);
+  }
+  return convolutional_head(x, options);
+}
+
 }  // namespace
 
 Symbol squeezenet1_0(Symbol x, const ZooOptions& options) {
-  x = conv_relu(x, {.filters = 96, .kernel = 7, .stride = 2, .initializers = {.weight = "he_uniform"}},
-                "features.0");
-  x = shrink(x);
-  x = fire(x, 16, 64, 3);
-  x = fire(x, 16, 64, 4);
-  x = fire(x, 32, 128, 5);
-  x = shrink(x);
-  x = fire(x, 32, 128, 7);
-  x = fire(x, 48, 192, 8);
-  x = fire(x, 48, 192, 9);
-  x = fire(x, 64, 256, 10);
-  x = shrink(x);
-  x = fire(x, 64, 256, 12);
-  return convolutional_head(x, options);
+  return squeezenet(x, options, 96, 7, {2, 6, 11});
 }
-
-Symbol squeezenet1_1(Symbol x, const ZooOptions& options) {
-  x = conv_relu(x, {.filters = 64, .kernel = 3, .stride = 2, .initializers = {.weight = "he_uniform"}},
-                "features.0");
-  x = shrink(x);
-  x = fire(x, 16, 64, 3);
-  x = fire(x, 16, 64, 4);
-  x = shrink(x);
-  x = fire(x, 32, 128, 6);
-  x = fire(x, 32, 128, 7);
-  x = shrink(x);
-  x = fire(x, 48, 192, 9);
-  x = fire(x, 48, 192, 10);
-  x = fire(x, 64, 256, 11);
-  x = fire(x, 64, 256, 12);
-  return convolutional_head(x, options);
-}
+Symbol squeezenet1_1(Symbol x, const ZooOptions& options) { return squeezenet(x, options, 64, 3, {2, 5, 8}); }
 
 }  // namespace convoke::nn
