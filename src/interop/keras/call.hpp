@@ -57,7 +57,7 @@ class Call {
   struct Options {
     std::string class_name;
     std::vector<Place> path;                     ///< from the model to the layer
-    std::vector<std::string_view> parts = {""};  ///< see WeightSource::of
+    std::vector<std::string_view> parts = {""};  ///< see WeightSource
     bool trainable = true;
     bool inference = false;  ///< called with training=False: batch norms are frozen, dropout is off
     bool is_operation = false;
@@ -94,7 +94,7 @@ class Call {
   /// Adds the node with this layer's weights, or shares it if the layer was called before.
   Value add_weighted(const Settings& layer, const std::vector<Value>& inputs, std::string_view suffix = {},
                      std::optional<std::vector<Tensor>> tensors = {}) const;
-  std::vector<Tensor> tensors() const { return context_.weights.of(options_.path, options_.parts); }
+  std::vector<Tensor> tensors() const { return context_.weights(options_.path, options_.parts); }
 
   /// Gives `value` another shape, in Keras' order of axes and of elements.
   Value reshaped(const Value& value, const Shape& keras_shape, std::string_view suffix = {}) const;

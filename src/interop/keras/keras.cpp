@@ -76,11 +76,6 @@ bool opens_with(const Probe& probe, Test test) {
 
 bool has_model(const hdf5::File& file) { return file.has_attribute("model_config"); }
 
-// The group of the weights in the layout of Keras 1 and 2.
-std::string weights_group(const hdf5::File& file) {
-  return file.has_group("model_weights") ? "/model_weights" : "/";
-}
-
 }  // namespace
 
 // PyTorch's files are zip files too.
@@ -96,11 +91,11 @@ bool is_keras(const Probe& probe) {
 
 Imported read_keras(const std::filesystem::path& file, const ImportOptions& options) {
   const Archive archive = open_archive(file);
-  const std::unique_ptr<WeightSource> weights = keras3_weights(archive.weights);
+  const WeightSource weights = keras3_weights(archive.weights);
   return convert_model({.file = file.string(),
                         .model = archive.config,
                         .compile = member(archive.config, "compile_config"),
-                        .weights = *weights,
+                        .weights = weights,
                         .keras_version = archive.version,
                         .facts = archive.metadata},
                        options);
@@ -109,8 +104,9 @@ Imported read_keras(const std::filesystem::path& file, const ImportOptions& opti
 run::InitialWeights read_keras_weights(const std::filesystem::path& file, const nn::Graph& graph,
                                        const WeightOptions&) {
   const Archive archive = open_archive(file);
-  const std::unique_ptr<WeightSource> weights = keras3_weights(archive.weights);
-  return match_layers(layers_with_weights(archive.config, *weights), graph, file.string());
+  const std::vector<StoredLayer> layers =
+      layers_with_weights(archive.config, keras3_weights(archive.weights));
+  return match_layers(layers, graph, file.string());
 }
 
 bool is_h5(const Probe& probe) { return opens_with(probe, has_model); }
@@ -132,11 +128,11 @@ Imported read_h5(const std::filesystem::path& file, const ImportOptions& options
   }
   std::string version = "2.";
   if (opened->has_attribute("keras_version")) version = opened->attribute<std::string>("keras_version");
-  const std::unique_ptr<WeightSource> weights = legacy_weights(opened, weights_group(*opened));
+  const WeightSource weights = legacy_weights(opened);
   return convert_model({.file = where,
                         .model = model,
                         .compile = training,
-                        .weights = *weights,
+                        .weights = weights,
                         .keras_version = major_version(version),
                         .facts = facts},
                        options);

@@ -192,7 +192,7 @@ void list_layers(const Json& model, const WeightSource& weights, std::vector<Pla
     if (is_model(*layer.whole)) {
       list_layers(*layer.whole, weights, path, list);
     } else if (!layer.is_operation && layer.class_name != "InputLayer") {
-      std::vector<Tensor> tensors = weights.of(path, kParts);
+      std::vector<Tensor> tensors = weights(path, kParts);
       if (!tensors.empty()) list.push_back({.name = layer.name, .tensors = std::move(tensors)});
     }
     path.pop_back();

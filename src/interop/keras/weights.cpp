@@ -17,36 +17,18 @@ namespace {
 
 constexpr std::size_t kMostTensors = 100'000;
 
-/// Keras 3, and Keras 2.13 to 2.15 in its file of the same name. A group "vars" holds the tensors of one
-/// object.
-class Keras3Weights final : public WeightSource {
- public:
-  explicit Keras3Weights(std::shared_ptr<const hdf5::File> file) : file_(std::move(file)) {}
+// The group of a layer in Keras 3's layout. Keras 2.12 and 2.13 say "_layer_checkpoint_dependencies" for
+// "layers".
+std::string layer_group(const hdf5::File& file, const std::string& group, const std::string& key) {
+  const std::string now = fmt::format("{}/layers/{}", group, key);
+  const std::string before = fmt::format("{}/_layer_checkpoint_dependencies/{}", group, key);
+  return !file.has_group(now) && file.has_group(before) ? before : now;
+}
 
-  std::vector<Tensor> of(std::span<const Place> path,
-                         std::span<const std::string_view> parts) const override {
-    std::string group;
-    for (const Place& place : path) group = step(group, place.key);
-    std::vector<Tensor> tensors;
-    for (const std::string_view part : parts) {
-      const std::string vars = group + (part.empty() ? "/vars" : fmt::format("/{}/vars", part));
-      for (std::size_t i = 0; file_->has_dataset(fmt::format("{}/{}", vars, i)); ++i) {
-        tensors.push_back(tensor_of(file_, fmt::format("{}/{}", vars, i)));
-      }
-    }
-    return tensors;
-  }
-
- private:
-  // Keras 2.12 and 2.13 say "_layer_checkpoint_dependencies" for "layers".
-  std::string step(const std::string& group, const std::string& key) const {
-    const std::string now = fmt::format("{}/layers/{}", group, key);
-    const std::string before = fmt::format("{}/_layer_checkpoint_dependencies/{}", group, key);
-    return !file_->has_group(now) && file_->has_group(before) ? before : now;
-  }
-
-  std::shared_ptr<const hdf5::File> file_;
-};
+// The group of the weights in the layout of Keras 1 and 2.
+hdf5::Group weights_group(const hdf5::File& file) {
+  return file.group(file.has_group("model_weights") ? "/model_weights" : "/");
+}
 
 // Texts that exceed an attribute are stored in several: "weight_names0", "weight_names1", ...
 std::vector<std::string> chunked_texts(const hdf5::Object& object, const std::string& name) {
@@ -92,58 +74,6 @@ std::vector<Tensor> of_layer(std::span<const Tensor> tensors, const std::string&
   }
   return chosen;
 }
-
-class LegacyWeights final : public WeightSource {
- public:
-  LegacyWeights(std::shared_ptr<const hdf5::File> file, std::string group)
-      : file_(std::move(file)), group_(std::move(group)) {}
-
-  std::vector<Tensor> of(std::span<const Place> path, std::span<const std::string_view>) const override {
-    // A nested model has one group for the weights of all its layers.
-    const std::string& outer = path.front().name;
-    auto known = groups_.find(outer);
-    if (known == groups_.end()) {
-      const hdf5::Group all = file_->group(group_);
-      std::vector<Tensor> tensors;
-      if (all.has_group(outer)) tensors = tensors_in(file_, all.group(outer));
-      known = groups_.emplace(outer, std::move(tensors)).first;
-    }
-    return path.size() == 1 ? known->second : of_layer(known->second, path.back().name);
-  }
-
- private:
-  std::shared_ptr<const hdf5::File> file_;
-  std::string group_;
-  mutable std::map<std::string, std::vector<Tensor>> groups_;
-};
-
-class NamedTensors final : public WeightSource {
- public:
-  explicit NamedTensors(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      const std::vector<std::string> parts = parts_of(tensors_[i].name);
-      for (std::size_t p = 0; p + 1 < parts.size(); ++p) by_part_[parts[p]].insert(i);
-    }
-  }
-
-  std::vector<Tensor> of(std::span<const Place> path, std::span<const std::string_view>) const override {
-    const std::vector<std::string> wanted = parts_of(path.back().name);
-    const auto found = by_part_.find(wanted.front());
-    if (found == by_part_.end()) return {};
-    std::vector<Tensor> near;
-    for (const std::size_t i : found->second) near.push_back(tensors_[i]);
-    near = of_layer(near, path.back().name);
-    // Names begin with the layer's; in other layers of that name they begin otherwise.
-    std::vector<Tensor> direct;
-    std::copy_if(near.begin(), near.end(), std::back_inserter(direct),
-                 [&](const Tensor& tensor) { return tensor.name.starts_with(path.back().name + "/"); });
-    return direct.empty() ? near : direct;
-  }
-
- private:
-  std::vector<Tensor> tensors_;
-  std::map<std::string, std::set<std::size_t>> by_part_;
-};
 
 // The groups "vars" of one layer, and those of the objects within it, forward before backward.
 void collect(const std::shared_ptr<const hdf5::File>& file, const hdf5::Group& group, StoredLayer& layer,
@@ -207,21 +137,64 @@ Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path
   return tensor;
 }
 
-std::unique_ptr<WeightSource> keras3_weights(std::shared_ptr<const hdf5::File> file) {
-  return std::make_unique<Keras3Weights>(std::move(file));
+// Keras 3, and Keras 2.13 to 2.15 in its file of the same name. A group "vars" holds the tensors of one
+// object.
+WeightSource keras3_weights(std::shared_ptr<const hdf5::File> file) {
+  return [file = std::move(file)](std::span<const Place> path, std::span<const std::string_view> parts) {
+    std::string group;
+    for (const Place& place : path) group = layer_group(*file, group, place.key);
+    std::vector<Tensor> tensors;
+    for (const std::string_view part : parts) {
+      const std::string vars = group + (part.empty() ? "/vars" : fmt::format("/{}/vars", part));
+      for (std::size_t i = 0; file->has_dataset(fmt::format("{}/{}", vars, i)); ++i) {
+        tensors.push_back(tensor_of(file, fmt::format("{}/{}", vars, i)));
+      }
+    }
+    return tensors;
+  };
 }
-std::unique_ptr<WeightSource> legacy_weights(std::shared_ptr<const hdf5::File> file,
-                                             const std::string& group) {
-  return std::make_unique<LegacyWeights>(std::move(file), group);
+
+WeightSource legacy_weights(std::shared_ptr<const hdf5::File> file) {
+  // A nested model has one group for the weights of all its layers.
+  const auto groups = std::make_shared<std::map<std::string, std::vector<Tensor>>>();
+  return [file = std::move(file), groups](std::span<const Place> path, std::span<const std::string_view>) {
+    const std::string& outer = path.front().name;
+    auto known = groups->find(outer);
+    if (known == groups->end()) {
+      const hdf5::Group all = weights_group(*file);
+      std::vector<Tensor> tensors;
+      if (all.has_group(outer)) tensors = tensors_in(file, all.group(outer));
+      known = groups->emplace(outer, std::move(tensors)).first;
+    }
+    return path.size() == 1 ? known->second : of_layer(known->second, path.back().name);
+  };
 }
-std::unique_ptr<WeightSource> named_weights(std::vector<Tensor> tensors) {
-  return std::make_unique<NamedTensors>(std::move(tensors));
+
+WeightSource named_weights(std::vector<Tensor> tensors) {
+  std::map<std::string, std::set<std::size_t>> by_part;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::vector<std::string> parts = parts_of(tensors[i].name);
+    for (std::size_t p = 0; p + 1 < parts.size(); ++p) by_part[parts[p]].insert(i);
+  }
+  return [tensors = std::move(tensors), by_part = std::move(by_part)](std::span<const Place> path,
+                                                                      std::span<const std::string_view>) {
+    const std::string& layer = path.back().name;
+    const auto found = by_part.find(parts_of(layer).front());
+    if (found == by_part.end()) return std::vector<Tensor>();
+    std::vector<Tensor> near;
+    for (const std::size_t i : found->second) near.push_back(tensors[i]);
+    near = of_layer(near, layer);
+    // Names begin with the layer's; in other layers of that name they begin otherwise.
+    std::vector<Tensor> direct;
+    std::copy_if(near.begin(), near.end(), std::back_inserter(direct),
+                 [&](const Tensor& tensor) { return tensor.name.starts_with(layer + "/"); });
+    return direct.empty() ? near : direct;
+  };
 }
 
 std::vector<StoredLayer> stored_layers(const std::shared_ptr<const hdf5::File>& file) {
   std::vector<StoredLayer> layers;
-  const std::string root = file->has_group("model_weights") ? "/model_weights" : "/";
-  const hdf5::Group group = file->group(root);
+  const hdf5::Group group = weights_group(*file);
   const std::vector<std::string> names = chunked_texts(group, "layer_names");
   for (const std::string& name : names) {
     if (!group.has_group(name)) continue;

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,24 +21,18 @@ struct Place {
   std::string key;  ///< LayerEntry::key
 };
 
-/// The weights of a model file, by layer.
-class WeightSource {
- public:
-  virtual ~WeightSource() = default;
-  /// Returns the tensors of the layer at `path` in Keras' order. `parts`: the objects within the layer that
-  /// own them, "" for the layer itself: {"forward_layer/cell", "backward_layer/cell"}.
-  virtual std::vector<Tensor> of(std::span<const Place> path,
-                                 std::span<const std::string_view> parts) const = 0;
-};
+/// The weights of a model file, by layer. Returns the tensors of the layer at `path` in Keras' order.
+/// `parts`: the objects within the layer that own them, "" for the layer itself: {"forward_layer/cell",
+/// "backward_layer/cell"}.
+using WeightSource =
+    std::function<std::vector<Tensor>(std::span<const Place> path, std::span<const std::string_view> parts)>;
 
 /// The weights in Keras 3's layout: /layers/<key>/vars/0.
-std::unique_ptr<WeightSource> keras3_weights(std::shared_ptr<const hdf5::File> file);
-/// The weights in the layout of Keras 1 and 2, in `group`: groups named after layers, with the attribute
-/// weight_names.
-std::unique_ptr<WeightSource> legacy_weights(std::shared_ptr<const hdf5::File> file,
-                                             const std::string& group);
+WeightSource keras3_weights(std::shared_ptr<const hdf5::File> file);
+/// The weights in the layout of Keras 1 and 2: groups named after layers, with the attribute weight_names.
+WeightSource legacy_weights(std::shared_ptr<const hdf5::File> file);
 /// Weights with names as "block/conv1/kernel".
-std::unique_ptr<WeightSource> named_weights(std::vector<Tensor> tensors);
+WeightSource named_weights(std::vector<Tensor> tensors);
 
 /// Makes the tensor of an HDF5 dataset. Throws Error if other files hold its values, if it takes too few
 /// bytes in the file for its shape, or if it holds no numbers.

@@ -168,7 +168,7 @@ struct Model {
   Json config;  ///< {"class_name": ..., "config": ...}, as Keras has it
   int keras_version = 2;
   std::set<std::string> converted = {};
-  std::unique_ptr<keras::WeightSource> weights = {};
+  keras::WeightSource weights = {};
 };
 
 Model open_model(const std::filesystem::path& file) {
@@ -213,7 +213,7 @@ Imported read_tfjs(const std::filesystem::path& file, const ImportOptions& optio
       keras::convert_model({.file = file.string(),
                             .model = model.config,
                             .compile = member(member(model.json, "modelTopology"), "training_config"),
-                            .weights = *model.weights,
+                            .weights = model.weights,
                             .keras_version = model.keras_version,
                             .facts = none},
                            options);
@@ -226,7 +226,7 @@ Imported read_tfjs(const std::filesystem::path& file, const ImportOptions& optio
 run::InitialWeights read_tfjs_weights(const std::filesystem::path& file, const nn::Graph& graph,
                                       const WeightOptions&) {
   const Model model = open_model(file);
-  return keras::match_layers(keras::layers_with_weights(model.config, *model.weights), graph, file.string());
+  return keras::match_layers(keras::layers_with_weights(model.config, model.weights), graph, file.string());
 }
 
 }  // namespace convoke::interop::tfjs
