@@ -54,10 +54,10 @@ std::string Emission::scalar(double value) {
   return constant("constant", {}, [value] { return std::vector<float>{static_cast<float>(value)}; });
 }
 std::string Emission::integers(std::string_view name, const std::vector<std::int64_t>& values) {
-  return out_.add_integers(out_.unique(own(name)), values);
+  return out_.add_integers(out_.unique(own(name)), {std::ssize(values)}, values);
 }
 std::string Emission::integer(std::string_view name, std::int64_t value) {
-  return out_.add_integer(out_.unique(own(name)), value);
+  return out_.add_integers(out_.unique(own(name)), {}, {&value, 1});
 }
 
 // Reshape copies an extent of 0 from its input.

@@ -168,7 +168,6 @@ ModelProto parse_model(std::span<const std::byte> bytes) {
   Message message(bytes, kWhat, kHint);
   bool has_graph = false;
   for (Field field; message.next(field);) {
-    if (field.is(2, Wire::kBytes)) model.producer = field.text();
     if (field.is(8, Wire::kBytes)) parse_opset(message.within(field), model);
     if (field.is(14, Wire::kBytes)) model.metadata.push_back(parse_entry(message.within(field)));
     if (field.is(25, Wire::kBytes)) model.functions.push_back(parse_function(message.within(field)));

@@ -59,7 +59,6 @@ struct FunctionProto {
 };
 
 struct ModelProto {
-  std::string producer;
   std::int64_t opset = 0;  ///< of the domain ai.onnx
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<FunctionProto> functions;

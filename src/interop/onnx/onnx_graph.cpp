@@ -18,11 +18,9 @@ using protobuf::field;
 constexpr std::int64_t kOpset = 17;
 constexpr std::int64_t kIrVersion = 8;
 
-std::string text_field(std::uint32_t number, std::string_view text) { return field(number, text); }
-
 // AttributeProto
 std::string attribute_message(const OnnxAttribute& attribute) {
-  std::string message = text_field(1, attribute.name);
+  std::string message = field(1, attribute.name);
   const auto type = [&](std::int64_t kind) { message += field(20, kind); };
   if (const auto* number = std::get_if<float>(&attribute.value)) {
     message += field(2, *number);
@@ -31,7 +29,7 @@ std::string attribute_message(const OnnxAttribute& attribute) {
     message += field(3, *integer);
     type(2);
   } else if (const auto* text = std::get_if<std::string>(&attribute.value)) {
-    message += text_field(4, *text);
+    message += field(4, *text);
     type(3);
   } else {
     for (const std::int64_t value : std::get<std::vector<std::int64_t>>(attribute.value))
@@ -45,33 +43,17 @@ std::string attribute_message(const OnnxAttribute& attribute) {
 std::string tensor_header(std::string_view name, std::span<const std::int64_t> extents, OnnxType type) {
   std::string message;
   for (const std::int64_t extent : extents) message += field(1, extent);
-  return message + field(2, static_cast<std::int64_t>(type)) + text_field(8, name);
+  return message + field(2, static_cast<std::int64_t>(type)) + field(8, name);
 }
 constexpr std::uint32_t kRawData = 9;
 
 // ValueInfoProto of a batch of samples
 std::string value_info(std::string_view name, OnnxType type, const Shape& sample) {
-  std::string shape = field(1, std::string_view(text_field(2, "batch")));
-  for (const std::int64_t extent : sample.extents()) shape += field(1, std::string_view(field(1, extent)));
-  const std::string tensor = field(1, static_cast<std::int64_t>(type)) + text_field(2, shape);
-  return text_field(1, name) + text_field(2, text_field(1, tensor));
+  std::string shape = field(1, field(2, "batch"));
+  for (const std::int64_t extent : sample.extents()) shape += field(1, field(1, extent));
+  const std::string tensor = field(1, static_cast<std::int64_t>(type)) + field(2, shape);
+  return field(1, name) + field(2, field(1, tensor));
 }
-
-// Appends to a file.
-class Output {
- public:
-  explicit Output(const std::filesystem::path& file) : file_(file, os::Access::kTruncate) {}
-  void write(std::span<const std::byte> bytes) {
-    file_.write_at(at_, bytes);
-    at_ += bytes.size();
-  }
-  void write(std::string_view bytes) { write(std::as_bytes(std::span(bytes))); }
-  void close() { file_.close(); }
-
- private:
-  os::File file_;
-  std::uint64_t at_ = 0;
-};
 
 }  // namespace
 
@@ -84,11 +66,11 @@ std::string OnnxGraph::unique(const std::string& wanted) {
 void OnnxGraph::add_node(std::string_view op, std::string_view name, std::span<const std::string> inputs,
                          std::span<const std::string> outputs, const OnnxAttributes& attributes) {
   std::string message;
-  for (const std::string& input : inputs) message += text_field(1, input);
-  for (const std::string& output : outputs) message += text_field(2, output);
-  message += text_field(3, name) + text_field(4, op);
-  for (const OnnxAttribute& attribute : attributes) message += text_field(5, attribute_message(attribute));
-  nodes_ += text_field(1, message);
+  for (const std::string& input : inputs) message += field(1, input);
+  for (const std::string& output : outputs) message += field(2, output);
+  message += field(3, name) + field(4, op);
+  for (const OnnxAttribute& attribute : attributes) message += field(5, attribute_message(attribute));
+  nodes_ += field(1, message);
 }
 
 std::string OnnxGraph::add_floats(const std::string& name, const Shape& shape, MakeValues make) {
@@ -99,31 +81,23 @@ std::string OnnxGraph::add_floats(const std::string& name, const Shape& shape, M
   return name;
 }
 
-void OnnxGraph::add_stored(const std::string& name, std::span<const std::int64_t> extents,
-                           std::span<const std::int64_t> values) {
-  if (!stored_.insert(name).second) return;
+std::string OnnxGraph::add_integers(const std::string& name, const Shape& shape,
+                                    std::span<const std::int64_t> values) {
+  if (!stored_.insert(name).second) return name;
   const auto bytes = std::as_bytes(values);
   const std::string_view raw(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  whole_numbers_ += text_field(5, tensor_header(name, extents, OnnxType::kInt64) + text_field(kRawData, raw));
-}
-std::string OnnxGraph::add_integers(const std::string& name, std::span<const std::int64_t> values) {
-  const std::int64_t count = std::ssize(values);
-  add_stored(name, {&count, 1}, values);
-  return name;
-}
-std::string OnnxGraph::add_integer(const std::string& name, std::int64_t value) {
-  add_stored(name, {}, {&value, 1});
+  whole_numbers_ += field(5, tensor_header(name, shape.extents(), OnnxType::kInt64) + field(kRawData, raw));
   return name;
 }
 
 void OnnxGraph::add_input(std::string_view name, OnnxType type, const Shape& sample) {
-  values_ += text_field(11, value_info(name, type, sample));
+  values_ += field(11, value_info(name, type, sample));
 }
 void OnnxGraph::add_output(std::string_view name, const Shape& sample) {
-  values_ += text_field(12, value_info(name, OnnxType::kFloat, sample));
+  values_ += field(12, value_info(name, OnnxType::kFloat, sample));
 }
 void OnnxGraph::add_metadata(std::string_view key, std::string_view value) {
-  metadata_ += text_field(14, text_field(1, key) + text_field(2, value));
+  metadata_ += field(14, field(1, key) + field(2, value));
 }
 
 namespace {
@@ -136,7 +110,7 @@ constexpr std::uint64_t kInside = ~std::uint64_t{0};  // the offset of an initia
 std::string place_in(const std::string& file, std::uint64_t offset, std::uint64_t bytes) {
   std::string place;
   const auto entry = [&](std::string_view key, std::string_view value) {
-    place += text_field(13, text_field(1, key) + text_field(2, value));
+    place += field(13, field(1, key) + field(2, value));
   };
   entry("location", file);
   entry("offset", std::to_string(offset));
@@ -175,6 +149,12 @@ std::vector<std::filesystem::path> OnnxGraph::write(const std::filesystem::path&
   return {file, beside};
 }
 
+std::vector<float> OnnxGraph::values_of(const Initializer& initializer) {
+  std::vector<float> values = initializer.make();
+  assert(values.size() * sizeof(float) == initializer.bytes);
+  return values;
+}
+
 // An export can be repeated, so that it need not wait for the disk.
 void OnnxGraph::write_numbers(const std::filesystem::path& file,
                               std::span<const std::uint64_t> offsets) const {
@@ -184,8 +164,7 @@ void OnnxGraph::write_numbers(const std::filesystem::path& file,
         os::File out(temporary, os::Access::kTruncate);
         for (std::size_t i = 0; i < offsets.size(); ++i) {
           if (offsets[i] == kInside) continue;
-          const std::vector<float> values = initializers_[i].make();
-          assert(values.size() * sizeof(float) == initializers_[i].bytes);
+          const std::vector<float> values = values_of(initializers_[i]);
           out.write_at(offsets[i], std::as_bytes(std::span(values)));
         }
         out.close();
@@ -196,27 +175,30 @@ void OnnxGraph::write_numbers(const std::filesystem::path& file,
 void OnnxGraph::write_model_file(const std::filesystem::path& file, std::string_view graph_name,
                                  std::span<const std::string> headers,
                                  std::span<const std::uint64_t> offsets) const {
-  const std::string begin = nodes_ + text_field(2, graph_name);
+  const std::string begin = nodes_ + field(2, graph_name);
   std::uint64_t bytes = begin.size() + whole_numbers_.size() + values_.size();
   for (std::size_t i = 0; i < headers.size(); ++i) {
     bytes += headers[i].size() + (offsets[i] == kInside ? initializers_[i].bytes : 0);
   }
   const std::string opset = field(2, kOpset);
   const auto write_parts = [&](const std::filesystem::path& temporary) {
-    Output out(temporary);
-    out.write(field(1, kIrVersion) + text_field(2, "convoke") + text_field(3, CONVOKE_VERSION));
-    out.write(protobuf::field_header(7, bytes));
-    out.write(begin);
-    out.write(whole_numbers_);
+    os::File out(temporary, os::Access::kTruncate);
+    std::uint64_t at = 0;
+    const auto append = [&](const auto& numbers) {
+      const auto part = std::as_bytes(std::span(numbers));
+      out.write_at(at, part);
+      at += part.size();
+    };
+    append(field(1, kIrVersion) + field(2, "convoke") + field(3, CONVOKE_VERSION));
+    append(protobuf::field_header(7, bytes));
+    append(begin);
+    append(whole_numbers_);
     for (std::size_t i = 0; i < headers.size(); ++i) {
-      out.write(headers[i]);
-      if (offsets[i] != kInside) continue;
-      const std::vector<float> values = initializers_[i].make();
-      assert(values.size() * sizeof(float) == initializers_[i].bytes);
-      out.write(std::as_bytes(std::span(values)));
+      append(headers[i]);
+      if (offsets[i] == kInside) append(values_of(initializers_[i]));
     }
-    out.write(values_);
-    out.write(text_field(8, opset) + metadata_);
+    append(values_);
+    append(field(8, opset) + metadata_);
     out.close();
   };
   os::replace_file(file, write_parts, os::Durability::kUnsynced);

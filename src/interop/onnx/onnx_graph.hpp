@@ -37,9 +37,7 @@ class OnnxGraph {
                 std::span<const std::string> outputs, const OnnxAttributes& attributes = {});
   /// Adds an initializer, unless there is one of this name already (shared parameters). Returns the name.
   std::string add_floats(const std::string& name, const Shape& shape, MakeValues make);
-  std::string add_integers(const std::string& name, std::span<const std::int64_t> values);
-  /// Adds a whole number without axes.
-  std::string add_integer(const std::string& name, std::int64_t value);
+  std::string add_integers(const std::string& name, const Shape& shape, std::span<const std::int64_t> values);
   /// Describe input and output; the batch is the symbol "batch".
   void add_input(std::string_view name, OnnxType type, const Shape& sample);
   void add_output(std::string_view name, const Shape& sample);
@@ -62,8 +60,7 @@ class OnnxGraph {
   void write_model_file(const std::filesystem::path& file, std::string_view graph_name,
                         std::span<const std::string> headers, std::span<const std::uint64_t> offsets) const;
   void write_numbers(const std::filesystem::path& file, std::span<const std::uint64_t> offsets) const;
-  void add_stored(const std::string& name, std::span<const std::int64_t> extents,
-                  std::span<const std::int64_t> values);
+  static std::vector<float> values_of(const Initializer& initializer);
 
   std::string nodes_, values_, metadata_, whole_numbers_;  // fields of GraphProto and ModelProto
   std::vector<Initializer> initializers_;

@@ -66,7 +66,7 @@ std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& desc
   if (!reversed) return channels;
   std::vector<std::int64_t> places;
   for (std::int64_t c = count; c-- > 0;) places.push_back(c);
-  const std::string inputs[] = {channels, out.add_integers("normalization.channels", places)};
+  const std::string inputs[] = {channels, out.add_integers("normalization.channels", {count}, places)};
   const std::string name = "normalization/Gather";
   out.add_node("Gather", name, inputs, {&name, 1}, {{"axis", std::int64_t{1}}});
   return name;
