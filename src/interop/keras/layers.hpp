@@ -19,6 +19,15 @@ Settings settings_from(const Call& call);
 /// Refuses a layer whose axis or axes are not that of the channels or features. An absent one is Keras'
 /// default, the last.
 void require_channel_axis(const Call& call, const Value& x);
+/// Returns the value without its mask, which ends here.
+Value unmasked(Value x);
+/// Refuses a layer whose input is no image (3 axes) or no sequence (2).
+void require_rank(const Call& call, const Value& x, std::size_t rank);
+/// Returns the argument `axis` of a function, or the setting of a layer.
+std::int64_t axis_argument(const Call& call, std::int64_t fallback);
+/// Returns a function of our elementwise layer.
+Value elementwise(const Call& call, std::string_view function, convoke::Value::Array operands,
+                  const std::vector<Value>& inputs, std::string_view suffix = {});
 /// Returns scale x + offset.
 Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix);
 
@@ -34,12 +43,6 @@ Value convert_concatenate(const Call& call);
 /// x[index], as Keras 3 (GetItem) and Keras 2 (SlicingOpLambda) write it.
 Value convert_get_item(const Call& call);
 Value convert_stack(const Call& call);
-
-/// True for a tensor, and for an argument with the name of an operand; the others are settings.
-bool is_operand(const Argument& argument);
-
-/// Returns a number, also NumPy's: {"class_name": "__numpy__", "config": {"value": 0.4}}.
-std::optional<double> number_of(const Json& constant);
 
 /// True if `name` is that of a function of keras.ops and no layer's, or if one of the arguments is a number,
 /// which layers do not take: .h5 files do not say that x + 3 is no Add layer.

@@ -192,22 +192,26 @@ std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs) {
   return inputs;
 }
 
+std::int64_t axis_argument(const Call& call, std::int64_t fallback) {
+  std::int64_t axis = call.config().whole("axis", fallback);
+  for (const Argument& argument : call.arguments()) {  // of the functions of keras.ops
+    if (argument.keyword == "axis" && argument.constant.is_number_integer()) axis = argument.constant;
+  }
+  return axis;
+}
+
 Value convert_concatenate(const Call& call) {
   std::vector<Value> inputs = call.inputs();
   merge_masks(inputs);
   for (Value& input : inputs) input = call.plain(input);
   if (inputs.size() == 1) return inputs.front();
   if (inputs.empty()) throw Error("reads no tensors");
-  std::int64_t axis = call.config().whole("axis", -1);
-  for (const Argument& argument : call.arguments()) {  // of the function keras.ops.concatenate
-    if (argument.keyword == "axis" && argument.constant.is_number_integer()) axis = argument.constant;
-  }
-  return call.add({{"layer", "concat"}, {"axis", call.axis(inputs.front(), axis)}}, inputs);
+  const std::string axis = call.axis(inputs.front(), axis_argument(call, -1));
+  return call.add({{"layer", "concat"}, {"axis", axis}}, inputs);
 }
 
 Value convert_get_item(const Call& call) {
-  Value x = call.plain_input();
-  x.mask.reset();
+  Value x = unmasked(call.plain_input());
   const Shape shape = call.keras_shape(x);
   const std::vector<Json> elements = for_each_axis(elements_of(call), shape.rank() + 1);
   if (elements[0].is_number_integer() || !is_whole(indices_of(elements[0], kAnyBatch), kAnyBatch)) {
@@ -226,10 +230,7 @@ Value convert_get_item(const Call& call) {
 
 Value convert_stack(const Call& call) {
   if (call.inputs().empty()) throw Error("reads no tensors");
-  std::int64_t axis = call.config().whole("axis", 0);
-  for (const Argument& argument : call.arguments()) {
-    if (argument.keyword == "axis" && argument.constant.is_number_integer()) axis = argument.constant;
-  }
+  const std::int64_t axis = axis_argument(call, 0);
   std::vector<Value> parts;
   for (const Value& input : call.inputs()) {
     const Value x = call.plain(input);

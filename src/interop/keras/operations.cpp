@@ -18,10 +18,16 @@ namespace {
 
 using Setting = convoke::Value;
 
-Value elementwise(const Call& call, std::string_view function, Setting::Array operands,
-                  const std::vector<Value>& inputs, std::string_view suffix = {}) {
-  return call.add({{"layer", "elementwise"}, {"function", function}, {"operands", std::move(operands)}},
-                  inputs, suffix);
+// True for a tensor, and for an argument with the name of an operand; the others are settings.
+bool is_operand(const Argument& argument) {
+  static constexpr std::array<std::string_view, 7> kNames{"", "x", "x1", "x2", "y", "bias", "condition"};
+  return argument.call || std::find(kNames.begin(), kNames.end(), argument.keyword) != kNames.end();
+}
+
+// Returns a number, also NumPy's: {"class_name": "__numpy__", "config": {"value": 0.4}}.
+std::optional<double> number_of(const Json& constant) {
+  const Json& value = constant.is_object() ? member(member(constant, "config"), "value") : constant;
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 // Functions of keras.ops that are those of our elementwise layer.
@@ -218,14 +224,10 @@ constexpr std::array kTensorFlowFunctions{
 
 }  // namespace
 
-bool is_operand(const Argument& argument) {
-  static constexpr std::array<std::string_view, 7> kNames{"", "x", "x1", "x2", "y", "bias", "condition"};
-  return argument.call || std::find(kNames.begin(), kNames.end(), argument.keyword) != kNames.end();
-}
-
-std::optional<double> number_of(const Json& constant) {
-  const Json& value = constant.is_object() ? member(member(constant, "config"), "value") : constant;
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+Value elementwise(const Call& call, std::string_view function, Setting::Array operands,
+                  const std::vector<Value>& inputs, std::string_view suffix) {
+  return call.add({{"layer", "elementwise"}, {"function", function}, {"operands", std::move(operands)}},
+                  inputs, suffix);
 }
 
 bool is_operation(const std::string& name, const std::vector<Argument>& arguments) {

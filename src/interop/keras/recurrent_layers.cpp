@@ -42,9 +42,8 @@ Value applied(const Call& call, const Settings& layer, bool sequences) {
   const Value x = call.plain_input();
   std::vector<Value> inputs{x};
   if (x.mask) inputs.push_back({.node = *x.mask, .flattened = {}, .mask = {}});
-  Value y = call.add_weighted(layer, inputs);
-  if (!sequences) y.mask.reset();
-  return y;
+  const Value y = call.add_weighted(layer, inputs);
+  return sequences ? y : unmasked(y);
 }
 
 Call within(const Call& call, Call::Options options, const Json& config, const Value& x) {
@@ -110,9 +109,7 @@ Value convert_time_distributed(const Call& call) {
                 "supported are Dense, activations, Dropout and LayerNormalization");
   }
   const Value x = call.input();
-  if (call.shape(x).rank() != 2) {
-    throw Error(fmt::format("needs a sequence, but its input is {}", call.keras_shape(x).with_batch()));
-  }
+  require_rank(call, x, 2);
   Call::Options options = call.options();
   options.class_name = kind;
   options.parts = {"layer"};

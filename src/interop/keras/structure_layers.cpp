@@ -17,13 +17,6 @@ Setting list(std::initializer_list<std::int64_t> values) {
   return Setting::Array(values.begin(), values.end());
 }
 
-void require_rank(const Call& call, const Value& x, std::size_t rank) {
-  if (call.shape(x).rank() != rank) {
-    throw Error(fmt::format("needs {}, but its input is {}", rank == 3 ? "an image" : "a sequence",
-                            call.keras_shape(x).with_batch()));
-  }
-}
-
 // ((top, bottom), (left, right)), (height, width) or a number.
 Setting border(const Call& call, std::string_view key) {
   const Json& value = call.config().at(key);
@@ -49,9 +42,9 @@ std::array<std::int64_t, 2> ends(const Call& call, std::string_view key) {
 }
 
 // Applies an image layer to a sequence (L, F) as the image (1, L, F).
-Value as_image(const Call& call, Value x, const Settings& layer) {
+Value as_image(const Call& call, const Settings& layer) {
+  const Value x = unmasked(call.plain_input());
   require_rank(call, x, 2);
-  x.mask.reset();
   const Shape in = call.shape(x);
   const Value image = call.add(reshape_to({1, in[0], in[1]}), x, "image");
   const Value out = call.add(layer, image, std::string(layer.find("layer")->to_string().substr(1, 6)));
@@ -65,11 +58,6 @@ std::string method(const Call& call, std::string_view fallback) {
     call.config().refuse("interpolation", "supported are \"nearest\" and \"bilinear\"");
   }
   return method;
-}
-
-Value unmasked(Value x) {
-  x.mask.reset();
-  return x;
 }
 
 // ShuffleNet: (H, W, C) -> (H, W, groups, C / groups) -> (H, W, C / groups, groups) -> (H, W, C), which is
@@ -182,8 +170,7 @@ Value convert_repeat_vector(const Call& call) {
 
 Value convert_zero_padding1d(const Call& call) {
   const auto [before, after] = ends(call, "padding");
-  return as_image(call, call.plain_input(),
-                  {{"layer", "zero_pad"}, {"padding", list({before, after, 0, 0})}});
+  return as_image(call, {{"layer", "zero_pad"}, {"padding", list({before, after, 0, 0})}});
 }
 
 Value convert_zero_padding2d(const Call& call) {
@@ -205,8 +192,7 @@ Value convert_cropping2d(const Call& call) {
 }
 
 Value convert_upsampling1d(const Call& call) {
-  return as_image(call, call.plain_input(),
-                  {{"layer", "resize"}, {"scale", list({call.config().whole("size", 2), 1})}});
+  return as_image(call, {{"layer", "resize"}, {"scale", list({call.config().whole("size", 2), 1})}});
 }
 
 Value convert_upsampling2d(const Call& call) {
@@ -266,6 +252,18 @@ Value convert_stochastic_depth(const Call& call) {
 Value convert_identity(const Call& call) { return call.input(); }
 
 }  // namespace
+
+Value unmasked(Value x) {
+  x.mask.reset();
+  return x;
+}
+
+void require_rank(const Call& call, const Value& x, std::size_t rank) {
+  if (call.shape(x).rank() != rank) {
+    throw Error(fmt::format("needs {}, but its input is {}", rank == 3 ? "an image" : "a sequence",
+                            call.keras_shape(x).with_batch()));
+  }
+}
 
 Value convert_augmentation(const Call& call) {
   call.note(fmt::format("{} \"{}\" changes pictures in training and was left out: use the recipe's [augment]",

@@ -12,10 +12,9 @@ namespace {
 
 // The input, whose mask ends here.
 Value sequence(const Call& call) {
-  Value x = call.plain_input();
-  x.mask.reset();
-  if (call.shape(x).rank() == 2) return x;
-  throw Error(fmt::format("needs a sequence, but its input is {}", call.keras_shape(x).with_batch()));
+  const Value x = unmasked(call.plain_input());
+  require_rank(call, x, 2);
+  return x;
 }
 
 // A convolution of each channel of a sequence.
@@ -96,32 +95,26 @@ Value masked_average(const Call& call, const Value& x) {
   const auto mean = [&](const Value& value, std::string_view suffix) {
     return call.add({{"layer", "global_average_pool1d"}}, value, suffix);
   };
-  const Value mask =
-      call.add({{"layer", "elementwise"}, {"function", "where"}, {"operands", Setting::Array{"x", "1", "0"}}},
-               Value{.node = *x.mask}, "mask");
+  const Value mask = elementwise(call, "where", {"x", "1", "0"}, {{.node = *x.mask}}, "mask");
   const Value kept =
       call.add({{"layer", "multiply"}}, {reshaped(x, {in[0], in[1], 1}, "places"), mask}, "kept");
   const Value sum = mean(reshaped(kept, {in[0], in[1]}, "sequence"), "sum");
   const Value share = mean(reshaped(mask, {in[0], 1}, "column"), "share");
-  const Value factor =
-      call.add({{"layer", "elementwise"}, {"function", "divide"}, {"operands", Setting::Array{"1", "x"}}},
-               share, "factor");
+  const Value factor = elementwise(call, "divide", {"1", "x"}, {share}, "factor");
   const Value scaled =
       call.add({{"layer", "multiply"}}, {reshaped(sum, {1, in[1], 1}, "row"), factor}, "scaled");
   return reshaped(scaled, {in[1]}, "");
 }
 
 Value convert_pool(const Call& call) {
-  Value x = call.plain_input();
-  x.mask.reset();
+  const Value x = unmasked(call.plain_input());
   return call.add(settings_from(call), x);
 }
 
 // A sequence (L, F) is pooled as an image (F, L, 1).
 Value convert_adaptive_pool(const Call& call) {
   const std::string_view layer = layer_of(call.options().class_name);
-  Value x = call.plain_input();
-  x.mask.reset();
+  const Value x = unmasked(call.plain_input());
   const nn::Extent size = call.config().extent("output_size", 1);
   const auto pool = [&](const Value& image, std::int64_t height, std::int64_t width,
                         std::string_view suffix) {
@@ -142,8 +135,8 @@ Value convert_global_pool(const Call& call) {
   const bool masked = x.mask && layer == "global_average_pool1d";
   const bool keeps = call.config().flag("keepdims", false);
   const Shape in = call.shape(x);
-  Value y = masked ? masked_average(call, x) : call.add({{"layer", layer}}, x, keeps ? "vector" : "");
-  y.mask.reset();
+  const Value y =
+      unmasked(masked ? masked_average(call, x) : call.add({{"layer", layer}}, x, keeps ? "vector" : ""));
   if (!keeps) return y;
   return call.reshaped(y, in.rank() == 2                  ? Shape{1, in[1]}
                           : call.context().channels_first ? Shape{in[0], 1, 1}
