@@ -146,8 +146,8 @@ std::int64_t blocks_before(const nn::Graph& graph, const std::string& block) {
 
 // EfficientNet under Keras' names: "block2a_expand_conv" is "blocks.1.0.conv_pw" in timm, and
 // "_blocks.1._expand_conv" in efficientnet_pytorch.
-StateEntry efficientnet_entry(const nn::Graph& graph, const nn::Node& node,
-                              const nn::ParameterSpec& parameter, bool timm) {
+template <bool timm>
+StateEntry by_efficientnet(const nn::Graph& graph, const nn::Node& node, const nn::ParameterSpec& parameter) {
   static const std::regex kBlock(R"((block(\d)([a-z]))_(\w+))");
   const auto named = [](const auto& parts, std::string_view name) {
     return std::ranges::find(parts, name, &EfficientNetPart::keras);
@@ -168,15 +168,6 @@ StateEntry efficientnet_entry(const nn::Graph& graph, const nn::Node& node,
   return as_convolution(entry_in(module, parameter));
 }
 
-StateEntry timm_efficientnet(const nn::Graph& graph, const nn::Node& node,
-                             const nn::ParameterSpec& parameter) {
-  return efficientnet_entry(graph, node, parameter, true);
-}
-StateEntry efficientnet_pytorch(const nn::Graph& graph, const nn::Node& node,
-                                const nn::ParameterSpec& parameter) {
-  return efficientnet_entry(graph, node, parameter, false);
-}
-
 struct Scheme {
   std::string_view name;
   bool (*fits)(const nn::Graph& graph);
@@ -191,9 +182,9 @@ constexpr std::array kSchemes{
     Scheme{"timm", [](const nn::Graph& graph) { return has_node(graph, "features.1.0.layer_scale"); },
            timm_convnext},
     Scheme{"timm", [](const nn::Graph& graph) { return has_node(graph, "block1a_dwconv"); },
-           timm_efficientnet},
+           by_efficientnet<true>},
     Scheme{"efficientnet_pytorch", [](const nn::Graph& graph) { return has_node(graph, "block1a_dwconv"); },
-           efficientnet_pytorch},
+           by_efficientnet<false>},
     Scheme{"node names", [](const nn::Graph&) { return true; }, by_node},
 };
 

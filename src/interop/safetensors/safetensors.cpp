@@ -218,36 +218,6 @@ run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, 
   return std::move(match).finish(file.string());
 }
 
-namespace {
-
-constexpr std::size_t kAlignment = 8;  // of the numbers, as the format's own library writes
-
-// The table of tensors. A batch norm of PyTorch also counts its steps: load_state_dict(strict=True) wants it.
-class Table {
- public:
-  void add(const std::string& name, const char* type, const Shape& shape, std::uint64_t bytes) {
-    table_[name] = {{"dtype", type}, {"shape", shape.extents()}, {"data_offsets", {end_, end_ + bytes}}};
-    end_ += bytes;
-  }
-
-  std::string text() const {
-    std::string text = table_.dump();
-    text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
-    return text;
-  }
-
- private:
-  nlohmann::ordered_json table_{{"__metadata__", {{"format", "pt"}}}};
-  std::uint64_t end_ = 0;
-};
-
-void write_at_end(os::File& file, std::uint64_t& at, std::span<const std::byte> bytes) {
-  file.write_at(at, bytes);
-  at += bytes.size();
-}
-
-}  // namespace
-
 std::vector<std::filesystem::path> write_safetensors(const std::filesystem::path& path,
                                                      const run::ModelSet& models, const ExportOptions&) {
   if (models.members.size() != 1) {
@@ -260,28 +230,35 @@ std::vector<std::filesystem::path> write_safetensors(const std::filesystem::path
   const Naming naming = state_dict_names(models.description.graph).front();
   const std::span<const float> values(models.members.front().parameters);
   constexpr std::string_view kRunningMean = ".running_mean";
-  const std::int64_t no_steps = 0;
+  constexpr std::size_t kAlignment = 8;  // of the numbers, as the format's own library writes
 
-  Table table;
+  nlohmann::ordered_json table{{"__metadata__", {{"format", "pt"}}}};
+  std::uint64_t end = 0;
+  const auto add = [&](const std::string& name, const char* type, const Shape& shape, std::uint64_t bytes) {
+    table[name] = {{"dtype", type}, {"shape", shape.extents()}, {"data_offsets", {end, end + bytes}}};
+    end += bytes;
+  };
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    table.add(naming.entries[i].name, "F32", naming.entries[i].shape, parameters[i].size() * sizeof(float));
+    add(naming.entries[i].name, "F32", naming.entries[i].shape, parameters[i].size() * sizeof(float));
   }
-  std::size_t counters = 0;
+  // A batch norm of PyTorch also counts its steps: load_state_dict(strict=True) wants it.
+  std::vector<std::int64_t> steps;
   for (const auto& [name, shape] : naming.entries) {
     if (!name.ends_with(kRunningMean)) continue;
-    table.add(name.substr(0, name.size() - kRunningMean.size()) + ".num_batches_tracked", "I64", {},
-              sizeof no_steps);
-    ++counters;
+    add(name.substr(0, name.size() - kRunningMean.size()) + ".num_batches_tracked", "I64", {},
+        sizeof(std::int64_t));
+    steps.push_back(0);
   }
-  const std::string text = table.text();
+  std::string text = table.dump();
+  text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   const std::uint64_t length = text.size();
   os::replace_file(path, [&](const std::filesystem::path& temporary) {
     os::File file(temporary, os::Access::kWrite);
-    std::uint64_t at = 0;
-    write_at_end(file, at, std::as_bytes(std::span(&length, 1)));
-    write_at_end(file, at, std::as_bytes(std::span(text)));
-    write_at_end(file, at, std::as_bytes(values));
-    for (std::size_t i = 0; i < counters; ++i) write_at_end(file, at, std::as_bytes(std::span(&no_steps, 1)));
+    const std::uint64_t data_start = kLengthBytes + length;
+    file.write_at(0, std::as_bytes(std::span(&length, 1)));
+    file.write_at(kLengthBytes, std::as_bytes(std::span(text)));
+    file.write_at(data_start, std::as_bytes(values));
+    file.write_at(data_start + values.size_bytes(), std::as_bytes(std::span(steps)));
     file.close();
   });
   return {path};
