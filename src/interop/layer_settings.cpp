@@ -53,19 +53,14 @@ WindowAxes transposed_windows_of(const LayerSettings& layer, const Shape& input,
   const nn::Extent kernel = layer.extent("kernel"), stride = layer.extent("stride");
   const nn::Extent dilation = layer.extent("dilation");
   const nn::Padding padding = layer.padding("padding");
-  WindowAxes axes{{.input = input[1],
-                   .output = output[1],
-                   .kernel = kernel.height,
-                   .stride = stride.height,
-                   .dilation = dilation.height,
-                   .before = padding.before.height},
-                  {.input = input[2],
-                   .output = output[2],
-                   .kernel = kernel.width,
-                   .stride = stride.width,
-                   .dilation = dilation.width,
-                   .before = padding.before.width}};
-  for (WindowAxis& axis : axes) {
+  WindowAxes axes;
+  for (const auto side : {&nn::Extent::height, &nn::Extent::width}) {
+    WindowAxis& axis = axes.emplace_back(WindowAxis{.input = input[axes.size() + 1],
+                                                    .output = output[axes.size() + 1],
+                                                    .kernel = kernel.*side,
+                                                    .stride = stride.*side,
+                                                    .dilation = dilation.*side,
+                                                    .before = padding.before.*side});
     const std::int64_t surplus = (axis.input - 1) * axis.stride + axis.span() - axis.output;
     if (padding.kind == nn::Padding::Kind::kSame) axis.before = std::max<std::int64_t>(0, surplus) / 2;
     axis.after = std::max<std::int64_t>(0, surplus - axis.before);

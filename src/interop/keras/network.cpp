@@ -177,7 +177,8 @@ class Sorter {
 
   void sort(const TensorName& input, const TensorName& output) {
     note_first_calls(output);
-    std::vector<std::size_t> missing(calls_.size(), 0), place(calls_.size());
+    const std::size_t nowhere = calls_.size();
+    std::vector<std::size_t> missing(calls_.size(), 0), place(calls_.size(), nowhere);
     std::vector<std::vector<std::size_t>> readers(calls_.size());
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       for (const auto& [tensor, argument] : calls_[i].arguments) {
@@ -199,13 +200,12 @@ class Sorter {
         if (tensor) sorted.arguments.back().call = place[call(*tensor)];
       }
       network_.calls.push_back(std::move(sorted));
-      done_.push_back(next);
       for (const std::size_t reader : readers[next]) {
         if (--missing[reader] == 0) ready.push(reader);
       }
     }
     const std::size_t last = call(output);
-    if (std::find(done_.begin(), done_.end(), last) == done_.end()) {
+    if (place[last] == nowhere) {
       throw Error(fmt::format("its output \"{}\" does not follow from its input \"{}\"",
                               one_line(output.layer), one_line(input.layer)),
                   "the layers form a cycle, or read another input");
@@ -246,7 +246,6 @@ class Sorter {
   std::map<std::string, std::size_t> index_;
   std::vector<std::vector<std::size_t>> of_layer_;
   std::vector<std::int64_t> first_;  ///< number of each layer's first call
-  std::vector<std::size_t> done_;
 };
 
 Network read_functional(const Json& config, const std::string& wanted) {
