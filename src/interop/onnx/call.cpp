@@ -33,7 +33,7 @@ bool Import::is_learned(std::size_t node) {
     const nn::Node& now = builder.graph().node(i);
     learned_.push_back(!now.parameters.empty() ||
                        std::any_of(now.inputs.begin(), now.inputs.end(),
-                                   [&](std::size_t input) { return learned_[input]; }));
+                                   [&](std::size_t before) { return learned_[before]; }));
   }
   return learned_[node];
 }
@@ -97,7 +97,8 @@ void Call::expect_shape(std::size_t input, const std::vector<Dim>& wanted) const
   bool same = shape.is_numbers() && shape.numbers.size() == wanted.size();
   for (std::size_t i = 0; i < wanted.size() && same; ++i) {
     const Dim given = shape.numbers[i], open{-1}, copied{0};
-    const bool batch = wanted[i].batch && (given == copied || given == Dim{wanted[i].value * import_.batch});
+    const bool batch =
+        wanted[i].batch && (given == copied || given == Dim{wanted[i].value * import_.input.batch});
     same = wanted[i] == open || given == wanted[i] || given == open || batch;
   }
   if (same) return;

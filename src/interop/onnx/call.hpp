@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "interop/model_builder.hpp"
-#include "interop/onnx/source.hpp"
-#include "interop/onnx/view.hpp"
+#include "interop/onnx/input.hpp"
 
 namespace convoke::interop::onnx {
 
@@ -24,14 +23,12 @@ inline std::vector<Dim> dims_of(const Known& value) {
 
 /// The state of an import.
 struct Import {
-  Import(const Source& from, nn::ValueSpec input) : source(from), builder(std::move(input)) {}
+  Import(const Source& from, const Input& chosen) : source(from), input(chosen), builder(chosen.sample) {}
 
   const Source& source;
+  const Input& input;
   ModelBuilder builder;
   std::map<std::string, Known> values = {};
-  std::int64_t batch = 1;                          ///< the batch with which the file was exported
-  bool open_batch = false;                         ///< the file leaves it open
-  bool channels_last = false;                      ///< the file's input is (N, H, W, C), ours (C, H, W)
   std::set<const NodeProto*> absorbed = {};        ///< an earlier layer has taken in their constant
   std::deque<ModelProto> branches = {};            ///< of If nodes whose condition is known
   std::map<std::string, std::size_t> owners = {};  ///< nodes by the initializers that they use

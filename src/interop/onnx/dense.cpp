@@ -63,7 +63,7 @@ std::optional<View> read_in_order(Call& call, const View& x) {
   const Constant& wanted = call.constant(1, "indices");
   const Dim all = x.dim(0);
   if (x.rank() != 1 || !all.batch || !wanted.is_numbers() ||
-      wanted.shape.elements() != all.value * call.import().batch) {
+      wanted.shape.elements() != all.value * call.import().input.batch) {
     return std::nullopt;
   }
   std::vector<Dim> to;

@@ -11,7 +11,6 @@
 #include "convoke/os/file.hpp"
 #include "interop/format.hpp"
 #include "interop/onnx/fold.hpp"
-#include "interop/onnx/input.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/outputs.hpp"
 #include "interop/plain_layers.hpp"
@@ -177,7 +176,7 @@ void finish_output(Import& import, const std::string& output) {
   for (std::size_t axis = 0; axis < view->rank(); ++axis) {
     if (axis != *batch) order.push_back(axis);
   }
-  if (import.channels_last && order.size() == 3) order = {order[2], order[0], order[1]};
+  if (import.input.channels_last && order.size() == 3) order = {order[2], order[0], order[1]};
   const auto wide = static_cast<std::size_t>(
       std::count_if(order.begin(), order.end(), [&](std::size_t axis) { return !view->axes[axis].empty(); }));
   if (wide <= 1 || order.size() > 3) {
@@ -254,10 +253,7 @@ Imported import_model(ModelProto model, const std::filesystem::path& folder, con
   source.keep(order, output);
   const Input input = choose_input(source, order, options);
 
-  Import import(source, input.sample);
-  import.batch = input.batch;
-  import.open_batch = input.open_batch;
-  import.channels_last = input.channels_last;
+  Import import(source, input);
   for (const auto& [name, constant] : source.constants()) import.values.emplace(name, constant);
   import.values.insert_or_assign(input.name, View::of(import.builder.graph(), 0, input.roles));
   for (const std::size_t node : order) {  // before nodes that only a loop needs are refused

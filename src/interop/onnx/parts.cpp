@@ -195,7 +195,8 @@ void convert_expand(Call& call) {
   for (std::size_t i = 0; i < x.rank(); ++i) {
     Dim& wanted = to[i + to.size() - x.rank()];
     const Dim own = x.dim(i);
-    if (wanted == Dim{1} || (own.batch && wanted.value == own.value * call.import().batch)) wanted = own;
+    if (wanted == Dim{1} || (own.batch && wanted.value == own.value * call.import().input.batch))
+      wanted = own;
   }
   call.give(repeated(call, x, to));
 }

@@ -244,10 +244,10 @@ void convert_size(Call& call) {
 View reshaped(Call& call, const View& view, std::vector<Dim> to) {
   if (to.size() > View::kMostAxes) call.refuse(fmt::format("reshapes to {} axes", to.size()));
   const std::int64_t elements = view.extent(atoms_of(view, all_axes(view.rank())));
-  const std::vector<std::vector<Dim>> ways = readings(to, elements, call.import().batch);
+  const std::vector<std::vector<Dim>> ways = readings(to, elements, call.import().input.batch);
   // A file that leaves the batch open leaves its axis open, too.
   const auto axis = std::find(to.begin(), to.end(), Dim{kOpen});
-  const std::ptrdiff_t open = call.import().open_batch && axis != to.end() ? axis - to.begin() : -1;
+  const std::ptrdiff_t open = call.import().input.open_batch && axis != to.end() ? axis - to.begin() : -1;
   if (auto result = read_as(view, ways, open)) return *result;
   if (view.axes.at(0) == View::Axis{View::kBatch}) {
     if (auto result = read_as(flattened(call.builder(), view), ways, open)) return *result;
