@@ -17,6 +17,10 @@ namespace convoke::interop {
 Settings reshape_to(const Shape& to);
 /// Returns the settings of the layer permute: axis i of its output is axis dims[i], counted from 1.
 Settings permute_by(const std::vector<std::int64_t>& dims);
+/// Returns the settings of the layer standardize: (x - mean) / sqrt(variance), with numbers for each channel.
+Settings standardize_by(const std::vector<double>& mean, const std::vector<double>& variance);
+/// Returns those by which it gives scale x + shift, with scales above 0.
+Settings standardize_to(const std::vector<double>& scale, const std::vector<double>& shift);
 
 /// Collects the graph of a foreign model, and for each parameter how its values are read. finish() reads all
 /// of them straight to their places.

@@ -12,13 +12,6 @@
 namespace convoke::interop::keras {
 namespace {
 
-Value per_channel(const Call& call, const Value& x, std::vector<double> mean, std::vector<double> variance) {
-  return call.add({{"layer", "standardize"},
-                   {"mean", convoke::Value::Array(mean.begin(), mean.end())},
-                   {"variance", convoke::Value::Array(variance.begin(), variance.end())}},
-                  call.plain(x));
-}
-
 Value convert_batch_norm(const Call& call) {
   const Value x = call.input();
   require_channel_axis(call, x);
@@ -65,12 +58,7 @@ Value convert_rescaling(const Call& call) {
       std::any_of(scale.begin(), scale.end(), [](double s) { return s <= 0; })) {
     call.config().refuse("scale", "positive numbers are supported, one for each channel");
   }
-  std::vector<double> mean(count), variance(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    mean[i] = -offset[i] / scale[i];
-    variance[i] = 1 / (scale[i] * scale[i]);
-  }
-  return per_channel(call, call.input(), mean, variance);
+  return call.add(standardize_to(scale, offset), call.plain_input());
 }
 
 Value convert_normalization(const Call& call) {
@@ -95,7 +83,7 @@ Value convert_normalization(const Call& call) {
   }
   constexpr double kLeast = 1e-14;  // Keras divides by at least 1e-7
   for (double& v : variance) v = std::max(v, kLeast);
-  return per_channel(call, x, mean, variance);
+  return call.add(standardize_by(mean, variance), call.plain(x));
 }
 
 }  // namespace

@@ -70,16 +70,6 @@ bool is_number(const Argument& argument) {
           (argument.constant.is_array() && !argument.constant.empty()));
 }
 
-// max(x, bound) or min(x, bound)
-Value bounded(const Call& call, const Value& x, const char* function, double bound, std::string_view suffix) {
-  return elementwise(call, function, {"x", fmt::format("{}", bound)}, {x}, suffix);
-}
-
-Value combined(const Call& call) {
-  const std::string& kind = call.options().class_name;
-  return is_layer_class(kind) ? find_layer(kind)(call) : convert_function(call);
-}
-
 // The numbers of an array along the last axis, with which a tensor is combined: (C) or (1, ..., 1, C).
 std::vector<double> numbers_of(const Json& constant) {
   const Json* value = constant.is_object() ? &member(member(constant, "config"), "value") : &constant;
@@ -102,17 +92,16 @@ Value combined_by_channel(const Call& call, const std::vector<double>& numbers, 
   }
   if (numbers_first && kind == "Subtract") x = rescaled(call, x, -1, 0, "negative");
   const bool adds = kind == "Add" || kind == "Subtract", divides = kind == "Divide" || kind == "TrueDivide";
-  Setting::Array means, variances;
+  std::vector<double> means, variances;
   for (const double number : numbers) {
     if (!adds && !(number > 0 && (kind == "Multiply" || (divides && !numbers_first)))) {
       throw Error("combines a tensor with a list of numbers in a way that is not supported",
                   "supported are sums, differences, and products and quotients of numbers above 0");
     }
-    means.emplace_back(!adds ? 0.0 : kind == "Subtract" && !numbers_first ? number : -number);
-    variances.emplace_back(adds ? 1.0 : divides ? number * number : 1 / (number * number));
+    means.push_back(!adds ? 0.0 : kind == "Subtract" && !numbers_first ? number : -number);
+    variances.push_back(adds ? 1.0 : divides ? number * number : 1 / (number * number));
   }
-  return call.add({{"layer", "standardize"}, {"mean", std::move(means)}, {"variance", std::move(variances)}},
-                  x);
+  return call.add(standardize_by(means, variances), x);
 }
 
 // scale x + offset for x + c, x - c, c - x, x * c and x / c; max(x, c) and min(x, c)
@@ -123,7 +112,9 @@ Value convert_arithmetic(const Call& call) {
   if (operands.size() != 2) {
     throw Error("reads two tensors, or one and a number", "combine two tensors at a time");
   }
-  if (call.inputs().size() == 2) return combined(call);
+  if (call.inputs().size() == 2) {
+    return is_layer_class(kind) ? find_layer(kind)(call) : convert_function(call);
+  }
   const bool number_first = !operands[0].call;
   const std::optional<double> number = number_of(operands[number_first ? 0 : 1].constant);
   if (!number) {
@@ -143,8 +134,9 @@ Value convert_arithmetic(const Call& call) {
 }
 
 Value convert_clip(const Call& call) {
-  const Value above = bounded(call, call.input(), "maximum", call.config().number("x_min"), "least");
-  return bounded(call, above, "minimum", call.config().number("x_max"), "");
+  const auto bound = [&](const char* key) { return fmt::format("{}", call.config().number(key)); };
+  const Value above = elementwise(call, "maximum", {"x", bound("x_min")}, {call.input()}, "least");
+  return elementwise(call, "minimum", {"x", bound("x_max")}, {above});
 }
 
 // Booleans are 1 and 0 in any type.

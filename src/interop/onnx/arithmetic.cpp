@@ -10,16 +10,6 @@
 namespace convoke::interop::onnx {
 namespace {
 
-/// Returns the standardize layer that multiplies by `scale` and adds `shift`, both one for each channel.
-Settings fixed(const std::vector<float>& scale, const std::vector<float>& shift) {
-  Value::Array means, variances;
-  for (std::size_t i = 0; i < scale.size(); ++i) {
-    means.emplace_back(-static_cast<double>(shift[i]) / static_cast<double>(scale[i]));
-    variances.emplace_back(1 / (static_cast<double>(scale[i]) * static_cast<double>(scale[i])));
-  }
-  return {{"layer", "standardize"}, {"mean", std::move(means)}, {"variance", std::move(variances)}};
-}
-
 /// Adds a layer without settings: "add", "multiply", ...
 View merged(Call& call, std::string_view layer, const std::vector<View>& views) {
   Aligned inputs = aligned(call, broadcast_all(call, views));
@@ -167,7 +157,7 @@ View filled(Call& call, const View& like, const Constant& constant) {
 Operand operand_of(Call& call, std::size_t input, const View& like) {
   if (!call.is_constant(input)) return call.view(input);
   const Constant& constant = call.constant(input, "operand");
-  const bool widens = broadcast(call, like.dims(), constant.dims()) != like.dims();
+  const bool widens = broadcast(like.dims(), constant.dims()) != like.dims();
   if (widens || !constant.uniform()) return filled(call, like, constant);
   if (std::isnan(*constant.uniform())) call.refuse("computes with a constant that is not a number");
   return static_cast<double>(*constant.uniform());
@@ -205,7 +195,8 @@ View scaled_by(Call& call, const View& view, const Constant& constant) {
   const std::vector<float> values = operand.constant.floats();
   const bool positive = std::all_of(values.begin(), values.end(), [](float v) { return v > 0; });
   if (positive && !call.import().is_learned(view.node)) {
-    return call.elementwise(operand.view, fixed(values, std::vector<float>(values.size(), 0.0F)));
+    const std::vector<double> scale(values.begin(), values.end()), shift(values.size(), 0);
+    return call.elementwise(operand.view, standardize_to(scale, shift));
   }
   const std::size_t node = call.add({{"layer", "channel_scale"}}, {operand.view.node}, &constant);
   call.import().give(node, "gamma", operand.constant);
@@ -221,7 +212,8 @@ View shifted_by(Call& call, const View& view, const Constant& constant) {
   const Spread operand = spread(call, view, constant);
   if (!call.import().is_learned(view.node)) {
     const std::vector<float> values = operand.constant.floats();
-    return call.elementwise(operand.view, fixed(std::vector<float>(values.size(), 1.0F), values));
+    const std::vector<double> scale(values.size(), 1), shift(values.begin(), values.end());
+    return call.elementwise(operand.view, standardize_to(scale, shift));
   }
   constexpr double kEpsilon = 0x1p-10;
   const std::size_t node =

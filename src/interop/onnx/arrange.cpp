@@ -25,6 +25,11 @@ bool is_ascending(const View::Axis& atoms) {
          (atoms.empty() || atoms.front() == 0);
 }
 
+/// True if the node of the view already has these groups of atoms as its axes.
+bool is_arranged(const ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups) {
+  return is_ascending(joined(groups)) && builder.graph().node(view.node).shape == shape_of(view, groups);
+}
+
 std::size_t in_shape(ModelBuilder& builder, std::size_t node, const Shape& shape) {
   if (builder.graph().node(node).shape == shape) return node;
   if (shape.rank() == 1) return builder.add({{"layer", "flatten"}}, {node});
@@ -107,10 +112,6 @@ std::int64_t shuffle_groups(const Shape& shape, const std::vector<Block>& order)
 
 }  // namespace
 
-bool is_arranged(const ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups) {
-  return is_ascending(joined(groups)) && builder.graph().node(view.node).shape == shape_of(view, groups);
-}
-
 std::size_t arrange(ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups) {
   const View::Axis order = joined(groups);
   const Shape shape = shape_of(view, groups);
@@ -158,14 +159,13 @@ View with_channels(ModelBuilder& builder, const View& view, const View::Axis& ch
     order.insert(order.end(), tail.begin(), tail.end());
     if (is_ascending(order) && (shape.rank() != 1 || rest.empty())) return view;
   }
-  if (rest.empty()) return over(view, arrange(builder, view, {channels}), {channels});
-  // An image whose first atoms are the channels is not transposed.
-  if (ascending && view.extent(rest) > 1) {
-    const std::vector<View::Axis> groups{channels, rest, {}};
-    return over(view, arrange(builder, view, groups), groups);
+  std::vector<View::Axis> groups{rest, channels};
+  if (rest.empty()) {
+    groups = {channels};
+  } else if (ascending && view.extent(rest) > 1) {
+    groups = {channels, rest, {}};  // an image whose first atoms are the channels is not transposed
   }
-  const std::vector<View::Axis> groups{rest, channels};
-  return over(view, arrange(builder, view, groups), groups);
+  return arranged(builder, view, groups);
 }
 
 std::vector<std::size_t> natural_order(const ModelBuilder& builder, const View& view) {
@@ -192,7 +192,7 @@ std::vector<std::size_t> natural_order(const ModelBuilder& builder, const View& 
 View arranged(ModelBuilder& builder, const View& view, const std::vector<std::size_t>& order) {
   std::vector<View::Axis> groups;
   for (const std::size_t axis : order) groups.push_back(view.axes[axis]);
-  return over(view, arrange(builder, view, groups), groups);
+  return arranged(builder, view, groups);
 }
 
 View arranged(ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups) {

@@ -87,17 +87,10 @@ void check_size(const Shape& shape) {
 }
 
 Shape broadcast(const Shape& a, const Shape& b) {
-  const std::size_t rank = std::max(a.rank(), b.rank());
-  std::vector<std::int64_t> extents(rank);
-  for (std::size_t i = 0; i < rank; ++i) {
-    const auto of = [&](const Shape& shape) {
-      return i + shape.rank() < rank ? 1 : shape[i + shape.rank() - rank];
-    };
-    extents[i] = of(a) == 1 ? of(b) : of(a);
-    if (of(b) != 1 && of(b) != extents[i]) {
-      throw Error(fmt::format("its inputs {} and {} do not fit each other", a.to_string(), b.to_string()));
-    }
-  }
+  const std::vector<Dim> first = Constant::of_list(a.extents()).numbers,
+                         second = Constant::of_list(b.extents()).numbers;
+  std::vector<std::int64_t> extents;
+  for (const Dim dim : broadcast(first, second)) extents.push_back(dim.value);
   check_size(Shape(extents));
   return Shape(extents);
 }

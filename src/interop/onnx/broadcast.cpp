@@ -6,18 +6,6 @@
 
 namespace convoke::interop::onnx {
 
-std::vector<Dim> broadcast(const Call& call, const std::vector<Dim>& a, const std::vector<Dim>& b) {
-  std::vector<Dim> wide = a.size() >= b.size() ? a : b;
-  const std::vector<Dim>& other = a.size() >= b.size() ? b : a;
-  for (std::size_t i = 0; i < other.size(); ++i) {
-    Dim& to = wide[wide.size() - other.size() + i];
-    if (to == Dim{1}) to = other[i];
-    if (other[i] == to || other[i] == Dim{1}) continue;
-    call.refuse(fmt::format("its inputs {} and {} do not fit each other", to_string(a), to_string(b)));
-  }
-  return wide;
-}
-
 View with_rank(const View& view, std::size_t rank) {
   View wide = view;
   if (rank > view.rank()) wide.axes.insert(wide.axes.begin(), rank - view.rank(), View::Axis{});
@@ -54,14 +42,14 @@ View repeated(Call& call, const View& view, const std::vector<Dim>& to) {
 
 std::vector<View> broadcast_all(Call& call, std::vector<View> views) {
   std::vector<Dim> to = views.front().dims();
-  for (const View& view : views) to = broadcast(call, to, view.dims());
+  for (const View& view : views) to = broadcast(to, view.dims());
   for (View& view : views) view = repeated(call, view, to);
   return views;
 }
 
 Spread spread(Call& call, const View& view, const Constant& constant) {
   const std::vector<Dim> own = constant.dims();
-  const std::vector<Dim> to = broadcast(call, view.dims(), own);
+  const std::vector<Dim> to = broadcast(view.dims(), own);
   const View x = repeated(call, view, to);
   std::vector<std::size_t> axes;
   for (std::size_t i = 0; i < own.size(); ++i) {
@@ -87,11 +75,7 @@ Aligned aligned(Call& call, const std::vector<View>& views) {
   }
   const std::vector<std::size_t> order = natural_order(call.builder(), first);
   if (!order.empty()) {
-    for (const View& view : views) {
-      std::vector<View::Axis> groups;
-      for (const std::size_t axis : order) groups.push_back(view.axes[axis]);
-      result.nodes.push_back(arrange(call.builder(), view, groups));
-    }
+    for (const View& view : views) result.nodes.push_back(arranged(call.builder(), view, order).node);
     // The atoms may divide the axes of each input differently: one atom for each axis does for all.
     std::vector<int> roles(first.rank(), View::kOne);
     for (std::size_t i = 0; i < order.size(); ++i) roles[order[i]] = static_cast<int>(i);

@@ -24,6 +24,18 @@ std::string to_string(const std::vector<Dim>& dims) {
   return "(" + join(parts) + ")";
 }
 
+std::vector<Dim> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  std::vector<Dim> wide = a.size() >= b.size() ? a : b;
+  const std::vector<Dim>& other = a.size() >= b.size() ? b : a;
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    Dim& to = wide[wide.size() - other.size() + i];
+    if (to == Dim{1}) to = other[i];
+    if (other[i] == to || other[i] == Dim{1}) continue;
+    throw Error(fmt::format("its inputs {} and {} do not fit each other", to_string(a), to_string(b)));
+  }
+  return wide;
+}
+
 std::vector<Dim> Constant::dims() const { return of_list(shape.extents()).numbers; }
 
 std::vector<float> Constant::floats() const {

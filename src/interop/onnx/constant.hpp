@@ -23,6 +23,8 @@ struct Dim {
 
 /// Returns "(N, 3, 224, 224)".
 std::string to_string(const std::vector<Dim>& dims);
+/// Returns the dimensions to which both are broadcast, as NumPy. Throws Error if they do not fit.
+std::vector<Dim> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
 
 /// An array that does not depend on the sample: an initializer, or what follows from initializers and shapes.
 /// Its numbers are computed when they are asked for. An array that is the same for all samples of a batch has

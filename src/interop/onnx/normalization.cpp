@@ -30,20 +30,25 @@ double epsilon_of(const Call& call) {
   return std::max(epsilon, kLeast);
 }
 
-/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over these atoms
-View normalized(Call& call, const View& x, const View::Axis& atoms, const std::optional<Constant>& gamma,
+/// Adds a layer that normalizes and has a scale and a bias, or not.
+View normalized(Call& call, const View& from, Settings layer, const std::optional<Constant>& gamma,
                 const std::optional<Constant>& beta) {
-  const View from = with_channels(call.builder(), x, atoms);
-  const bool image = call.graph().node(from.node).shape.rank() == 3;
-  const std::size_t node = call.add({{"layer", "layer_norm"},
-                                     {"axis", image ? "channels" : "features"},
-                                     {"epsilon", epsilon_of(call)},
-                                     {"scale", gamma.has_value()},
-                                     {"center", beta.has_value()}},
-                                    {from.node}, gamma ? &*gamma : nullptr);
+  layer.set("epsilon", epsilon_of(call));
+  layer.set("scale", gamma.has_value());
+  layer.set("center", beta.has_value());
+  const std::size_t node = call.add(layer, {from.node}, gamma ? &*gamma : nullptr);
   if (gamma) call.import().give(node, "gamma", *gamma);
   if (beta) call.import().give(node, "beta", *beta);
   return from.with_node(node);
+}
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over these atoms
+View normalized_over(Call& call, const View& x, const View::Axis& atoms, const std::optional<Constant>& gamma,
+                     const std::optional<Constant>& beta) {
+  const View from = with_channels(call.builder(), x, atoms);
+  const bool image = call.graph().node(from.node).shape.rank() == 3;
+  return normalized(call, from, {{"layer", "layer_norm"}, {"axis", image ? "channels" : "features"}}, gamma,
+                    beta);
 }
 
 std::vector<std::size_t> normalized_axes(const Call& call, const View& x, std::vector<std::size_t> axes) {
@@ -93,25 +98,18 @@ void convert_layer_norm(Call& call) {
   std::optional<Constant> gamma, beta;
   if (call.has(1)) gamma = for_channels(call, 1, "scale", channels);
   if (call.has(2)) beta = for_channels(call, 2, "bias", channels);
-  call.give(normalized(call, x, atoms, gamma, beta));
+  call.give(normalized_over(call, x, atoms, gamma, beta));
 }
 
 void normalize_groups(Call& call, const View& x, std::int64_t groups, const Constant& gamma,
                       const Constant& beta) {
-  const auto trivial = [](const Constant& constant, float value) {
-    return constant.name.empty() && constant.uniform() == value;
+  const auto unless = [](const Constant& constant, float trivial) {
+    const bool left_out = constant.name.empty() && constant.uniform() == trivial;
+    return left_out ? std::nullopt : std::optional(constant);
   };
-  const bool scale = !trivial(gamma, 1), center = !trivial(beta, 0);
   const View from = with_channels(call.builder(), x, x.axes[1]);
-  const std::size_t node = call.add({{"layer", "group_norm"},
-                                     {"groups", groups},
-                                     {"epsilon", epsilon_of(call)},
-                                     {"scale", scale},
-                                     {"center", center}},
-                                    {from.node}, &gamma);
-  if (scale) call.import().give(node, "gamma", gamma);
-  if (center) call.import().give(node, "beta", beta);
-  call.give(from.with_node(node));
+  call.give(normalized(call, from, {{"layer", "group_norm"}, {"groups", groups}}, unless(gamma, 1),
+                       unless(beta, 0)));
 }
 
 /// Repeats each number, so that a constant of each group becomes one of each channel.
@@ -213,7 +211,7 @@ void convert_normalize(Call& call) {
   std::optional<Constant> gamma, beta;
   if (own && call.has(1)) gamma = call.constant(1, "scale");
   if (own && call.has(2)) beta = call.constant(2, "bias");
-  View result = normalized(call, x, atoms, gamma, beta);
+  View result = normalized_over(call, x, atoms, gamma, beta);
   if (!own && call.has(1)) result = scaled_by(call, result, call.constant(1, "scale"));
   if (!own && call.has(2)) result = shifted_by(call, result, call.constant(2, "bias"));
   call.give(result);

@@ -51,8 +51,6 @@ void give_reshaped(Call& call, const Known& value, std::vector<Dim> to);
 
 // broadcast.cpp: brings the operands of element-wise operators to one shape, as NumPy.
 
-/// Returns the dimensions to which both are broadcast. Refuses the node if they do not fit.
-std::vector<Dim> broadcast(const Call& call, const std::vector<Dim>& a, const std::vector<Dim>& b);
 /// Returns the view with axes of extent 1 in front, up to `rank`.
 View with_rank(const View& view, std::size_t rank);
 /// Returns the view with all axes of extent 1 of `to` repeated.

@@ -27,15 +27,8 @@ std::optional<std::vector<std::int64_t>> list_of(const Source& source, const Nod
   return list;
 }
 
-/// Returns the axes over which a node reduces; none if they are not known.
-std::optional<std::vector<std::int64_t>> axes_of(const Source& source, const NodeProto& node) {
-  return list_of(source, node, "axes");
-}
-
 /// Adds the attributes of a recognized node; false if it is not that operator after all.
 using Finish = bool (*)(const Source& source, const Match& match, NodeProto& node);
-
-bool plain(const Source&, const Match&, NodeProto&) { return true; }
 
 bool tanh_form(const Source&, const Match&, NodeProto& node) {
   node.attributes.push_back({.name = "approximate", .text = "tanh"});
@@ -58,7 +51,7 @@ bool normalize(const Source& source, const Match& match, NodeProto& node) {
   for (const auto& [op, output] : match.nodes) {
     if (op != "ReduceMean" && op != "ReduceSum") continue;
     const NodeProto* mean = source.producer(output);
-    const auto own = axes_of(source, *mean);
+    const auto own = list_of(source, *mean, "axes");
     const bool gone = op == "ReduceMean" && !has_keepdims(*mean);
     if (!own || gone || (axes && *axes != *own)) return false;
     axes = own;
@@ -107,10 +100,11 @@ bool keeps_axes(const Match& match, const NodeProto& node) {
 
 bool softmax(const Source& source, const Match& match, NodeProto& node) {
   const NodeProto* sum = node_of(source, match, "ReduceSum");
-  const auto axes = axes_of(source, *sum);
+  const auto axes = list_of(source, *sum, "axes");
   if (!axes || axes->size() != 1 || !keeps_axes(match, *sum)) return false;
   const NodeProto* largest = node_of(source, match, "ReduceMax");
-  if (largest != nullptr && (axes_of(source, *largest) != axes || !keeps_axes(match, *largest))) return false;
+  if (largest != nullptr && (list_of(source, *largest, "axes") != axes || !keeps_axes(match, *largest)))
+    return false;
   node.attributes.push_back({.name = "axis", .integer = axes->front()});
   return true;
 }
@@ -190,7 +184,7 @@ struct Pattern {
   std::string_view formula;
   std::string_view op;                       ///< that it stands for
   std::array<std::string_view, 9> inputs{};  ///< its inputs, by their letters
-  Finish finish = plain;
+  Finish finish = nullptr;                   ///< null: the formula is enough
 };
 // In the order in which they are sought: the longest forms come first.
 constexpr std::array kPatterns{
@@ -296,7 +290,7 @@ void rewrite(const Source& source, const Matcher& matcher, NodeProto& node, cons
     made.inputs.push_back(value == match.values.end() ? "" : value->second);
   }
   while (made.inputs.back().empty()) made.inputs.pop_back();
-  if (pattern.finish(source, match, made)) node = std::move(made);
+  if (pattern.finish == nullptr || pattern.finish(source, match, made)) node = std::move(made);
 }
 
 }  // namespace

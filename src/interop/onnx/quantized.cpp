@@ -126,7 +126,7 @@ void convert_dequantize(Call& call) {
 bool fold_quantized(Call& call) {
   const bool back = call.node().op == "DequantizeLinear";
   if (!back && call.node().op != "QuantizeLinear") return false;
-  const Array x = Array::of(call.constant(0, "input")).as_floats();
+  const Array x = array_of(call).as_floats();
   const Grid grid = grid_of(call, x.shape);
   if (back) {
     call.builder().note("Quantized weights are converted to float32.");

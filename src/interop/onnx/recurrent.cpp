@@ -87,17 +87,18 @@ void give_blocks(Call& call, std::size_t node, const std::string& parameter, con
   const auto whole = static_cast<std::size_t>(from.shape.elements()) / directions;
   const std::size_t columns = from.shape.rank() == 3 ? static_cast<std::size_t>(from.shape[2]) : 1;
   const std::size_t block = static_cast<std::size_t>(units) * columns;
-  if (from.converted) call.builder().note("Weights that are not float32 are converted to it.");
-  call.builder().give(node, parameter, ModelBuilder::Fill([=](std::span<float> values) {
-                        const std::vector<float> all = from.floats();
-                        const std::span<const float> own = std::span(all).subspan(at * whole, whole);
-                        for (std::size_t g = 0; g < order.size(); ++g) {
-                          for (std::size_t i = 0; i < block; ++i) {
-                            values[g * block + i] =
-                                own[order[g] * block + i] + (also.empty() ? 0 : own[also[g] * block + i]);
-                          }
-                        }
-                      }));
+  Constant blocks = from;
+  blocks.shape = {static_cast<std::int64_t>(order.size() * block)};
+  blocks.fill = [=](std::span<float> values) {
+    const std::vector<float> all = from.floats();
+    const std::span<const float> own = std::span(all).subspan(at * whole, whole);
+    for (std::size_t g = 0; g < order.size(); ++g) {
+      for (std::size_t i = 0; i < block; ++i) {
+        values[g * block + i] = own[order[g] * block + i] + (also.empty() ? 0 : own[also[g] * block + i]);
+      }
+    }
+  };
+  call.import().give(node, parameter, blocks);
 }
 
 Settings layer_of(std::string_view type, const Cell& cell, bool sequences) {
