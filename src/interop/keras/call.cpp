@@ -26,6 +26,51 @@ std::size_t node_of(const Value& value) {
 // True if (C, H, W) and (H, W, C) have their elements in the same order.
 bool same_order(const Shape& image) { return image[0] == 1 || image[1] * image[2] == 1; }
 
+// The penalties l1 sum |w| + l2 sum w^2 of a layer's weights: "kernel_regularizer" and others.
+constexpr std::array<std::string_view, 5> kOfWeights{"kernel_regularizer", "recurrent_regularizer",
+                                                     "depthwise_regularizer", "pointwise_regularizer",
+                                                     "embeddings_regularizer"};
+constexpr std::array<std::string_view, 4> kOfOthers{"bias_regularizer", "activity_regularizer",
+                                                    "beta_regularizer", "gamma_regularizer"};
+
+struct Penalty {
+  double l1 = 0, l2 = 0;
+  friend bool operator==(const Penalty&, const Penalty&) = default;
+};
+
+// {"class_name": "L2", "config": {"l2": 0.01}}; older versions write the numbers as arrays without axes.
+std::optional<Penalty> penalty_of(const Json& regularizer) {
+  const std::string kind = text_of(member(regularizer, "class_name"));
+  const Json& config = member(regularizer, "config");
+  if ((kind != "L1" && kind != "L2" && kind != "L1L2") || !config.is_object()) return std::nullopt;
+  const auto factor = [&](const char* key) {
+    const Json& value = member(config, key);
+    return value.is_number() ? std::max(0.0, value.get<double>()) : 0.0;
+  };
+  return Penalty{factor("l1"), factor("l2")};
+}
+
+// Gives `node` the penalties of a layer's settings. Leaves out, with a note, penalties of biases and
+// outputs, and penalties that are not equal for all weights of the layer.
+void penalize(const Call& call, std::size_t node) {
+  const Config& config = call.config();
+  std::optional<Penalty> common;
+  bool left_out =
+      std::any_of(kOfOthers.begin(), kOfOthers.end(), [&](std::string_view key) { return config.has(key); });
+  for (const std::string_view key : kOfWeights) {
+    if (!config.json().contains(key)) continue;
+    const std::optional<Penalty> own = config.has(key) ? penalty_of(config.at(key)) : Penalty{};
+    left_out = left_out || !own || (common && common != own);
+    if (!common) common = own;
+  }
+  if (common && *common != Penalty{} && !left_out) call.builder().penalize(node, common->l1, common->l2);
+  if (!left_out) return;
+  call.note(
+      fmt::format("{} \"{}\" has penalties that a layer of Convoke has not (other than l1 and l2, or not "
+                  "on all weights alike); they were left out",
+                  call.options().class_name, call.name()));
+}
+
 }  // namespace
 
 Call::Call(Context& context, const Json& config, Options options, std::vector<Value> inputs,
@@ -94,7 +139,7 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
   for (Piece& piece : match_tensors(builder().graph().node(out.node), stored, inputs.front().flattened)) {
     builder().give(out.node, piece.parameter, std::move(piece.fill));
   }
-  penalize(*this, config_, out.node);
+  penalize(*this, out.node);
   if (!options_.trainable && !builder().graph().node(out.node).parameters.empty()) {
     builder().freeze(out.node);
     context_.frozen.insert(name_);

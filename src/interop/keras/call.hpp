@@ -137,8 +137,4 @@ Value activate(const Call& call, const Value& value, const Json& activation);
 /// Brings the inputs of an element-wise layer to one shape: axes of extent 1 are repeated.
 std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs);
 
-/// Gives `node` the penalties of a layer's settings. Leaves out, with a note, penalties of biases and
-/// outputs, and penalties that are not equal for all weights of the layer.
-void penalize(const Call& call, const Config& config, std::size_t node);
-
 }  // namespace convoke::interop::keras

@@ -61,6 +61,22 @@ KerasTensor Composition::function(std::string_view part, KerasFunction function,
   return model_.out.add_function(std::move(function), name(node, part), std::move(inputs), std::move(output));
 }
 
+// The weights "kernel", "recurrent_kernel" and "embeddings" have the settings "kernel_regularizer",
+// "recurrent_regularizer" and "embeddings_regularizer".
+void add_regularizers(const std::vector<KerasWeight>& weights, const nn::ParameterOptions& options,
+                      Json& config) {
+  if (options.l1 == 0 && options.l2 == 0) return;
+  Json& own = config.contains("layer") ? config["layer"]["config"] : config;  // of a Bidirectional
+  for (const KerasWeight& weight : weights) {
+    const bool kernel = weight.name.ends_with("kernel");
+    if (!kernel && weight.name != "embeddings") continue;
+    const std::string name =
+        kernel && weight.name != "kernel" ? weight.name.substr(0, weight.name.find('_')) : weight.name;
+    own[name + "_regularizer"] =
+        keras3_object("keras.regularizers", "L1L2", {{"l1", options.l1}, {"l2", options.l2}});
+  }
+}
+
 KerasTensor Composition::weighted(std::string_view part, std::string_view class_name, Json config,
                                   std::vector<KerasWeight> weights, const KerasTensor& input, Shape output) {
   const nn::Node& owner = model_.graph.owner(node);

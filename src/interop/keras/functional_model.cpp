@@ -13,6 +13,13 @@ Json batch_shape(const Shape& sample) {
   return shape;
 }
 
+Json keras3_object(std::string_view module, std::string_view class_name, Json config) {
+  return {{"module", module},
+          {"class_name", class_name},
+          {"config", std::move(config)},
+          {"registered_name", nullptr}};
+}
+
 KerasTensor FunctionalModel::add_input(const Shape& shape, bool tokens) {
   const bool keras3 = dialect_ == KerasDialect::kKeras3;
   Json config{{keras3 ? "batch_shape" : "batch_input_shape", batch_shape(shape)},

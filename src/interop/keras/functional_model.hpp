@@ -95,5 +95,7 @@ class FunctionalModel {
 
 /// Returns extents as JSON, with null for the batch in front.
 Json batch_shape(const Shape& sample);
+/// Returns an object of one of Keras' own classes as Keras 3 writes it; Keras 2 reads this form too.
+Json keras3_object(std::string_view module, std::string_view class_name, Json config);
 
 }  // namespace convoke::interop::keras_export

@@ -164,13 +164,6 @@ Json facts_of(const run::ModelSet& models) {
   return facts;
 }
 
-Json keras3_object(const char* module, const std::string& class_name, Json config) {
-  return {{"module", module},
-          {"class_name", class_name},
-          {"config", std::move(config)},
-          {"registered_name", nullptr}};
-}
-
 Json keras3_config(const Written& written, const run::ModelSet& models) {
   const Compilation compilation = compilation_of(models);
   Json config{{"module", "keras.src.models.functional"},

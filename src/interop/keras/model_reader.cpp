@@ -75,7 +75,7 @@ class Reader {
                 "give all layers one data_format and save the model again");
   }
 
-  const Context& context() const { return context_; }
+  Context& context() { return context_; }
 
   Value run(const std::string& output) {
     const bool trainable = member(member(source_.model, "config"), "trainable") != Json(false);
@@ -318,8 +318,7 @@ Imported convert_model(const ModelSource& source, const ImportOptions& options) 
   const Value output = reader.run(options.output);
   if (output.mask_parts) throw Error(fmt::format("{}: the model's output is a mask", source.file));
   static const Json none = Json::object();
-  const Call last(const_cast<Context&>(reader.context()), none, {.class_name = "", .path = {{"output", ""}}},
-                  {output}, {});
+  const Call last(reader.context(), none, {.class_name = "", .path = {{"output", ""}}}, {output}, {});
   const Value plain = last.plain_input();
   if (plain.node + 1 != builder.graph().nodes().size() || plain.node == 0)
     last.add({{"layer", "identity"}}, plain);

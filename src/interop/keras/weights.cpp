@@ -17,6 +17,36 @@ namespace {
 
 constexpr std::size_t kMostTensors = 100'000;
 
+/// Makes the tensor of an HDF5 dataset. Throws Error if other files hold its values, if it takes too few
+/// bytes in the file for its shape, or if it holds no numbers.
+Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path) {
+  const hdf5::Dataset dataset = file->dataset(path);
+  Tensor tensor{.name = path, .shape = dataset.shape(), .type = NumberType::kFloat32, .read = {}};
+  constexpr std::uint64_t kMostShrunk = 4 * 1032;  // fp32 of equal values, deflated
+  if (tensor.bytes() > dataset.stored_bytes() * kMostShrunk) {
+    throw Error(fmt::format("{}: has the shape {}, but takes {} in the file", dataset.where(),
+                            tensor.shape.to_string(), format_bytes(dataset.stored_bytes())),
+                "the file is damaged: save the model again");
+  }
+  // HDF5 converts every number to fp32, but knows no bfloat16; Keras stores these as whole numbers.
+  const bool bfloat16 =
+      dataset.has_attribute("dtype") && dataset.attribute<std::string>("dtype") == "bfloat16";
+  tensor.read = [file = std::move(file), path, bfloat16, whole = std::make_shared<std::vector<float>>()](
+                    std::uint64_t offset, std::span<std::byte> bytes) {
+    if (whole->empty()) {
+      *whole = file->read<float>(path);
+      file->release_memory();
+      if (bfloat16) {
+        for (float& value : *whole) value = std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
+      }
+    }
+    std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(whole->data()) + offset, bytes.size());
+    if (offset + bytes.size() == whole->size() * sizeof(float))
+      std::vector<float>().swap(*whole);  // "= {}" would keep its memory
+  };
+  return tensor;
+}
+
 // The group of a layer in Keras 3's layout. Keras 2.12 and 2.13 say "_layer_checkpoint_dependencies" for
 // "layers".
 std::string layer_group(const hdf5::File& file, const std::string& group, const std::string& key) {
@@ -108,34 +138,6 @@ void collect_layers(const std::shared_ptr<const hdf5::File>& file, const hdf5::G
 }
 
 }  // namespace
-
-Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path) {
-  const hdf5::Dataset dataset = file->dataset(path);
-  Tensor tensor{.name = path, .shape = dataset.shape(), .type = NumberType::kFloat32, .read = {}};
-  constexpr std::uint64_t kMostShrunk = 4 * 1032;  // fp32 of equal values, deflated
-  if (tensor.bytes() > dataset.stored_bytes() * kMostShrunk) {
-    throw Error(fmt::format("{}: has the shape {}, but takes {} in the file", dataset.where(),
-                            tensor.shape.to_string(), format_bytes(dataset.stored_bytes())),
-                "the file is damaged: save the model again");
-  }
-  // HDF5 converts every number to fp32, but knows no bfloat16; Keras stores these as whole numbers.
-  const bool bfloat16 =
-      dataset.has_attribute("dtype") && dataset.attribute<std::string>("dtype") == "bfloat16";
-  tensor.read = [file = std::move(file), path, bfloat16, whole = std::make_shared<std::vector<float>>()](
-                    std::uint64_t offset, std::span<std::byte> bytes) {
-    if (whole->empty()) {
-      *whole = file->read<float>(path);
-      file->release_memory();
-      if (bfloat16) {
-        for (float& value : *whole) value = std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
-      }
-    }
-    std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(whole->data()) + offset, bytes.size());
-    if (offset + bytes.size() == whole->size() * sizeof(float))
-      std::vector<float>().swap(*whole);  // "= {}" would keep its memory
-  };
-  return tensor;
-}
 
 // Keras 3, and Keras 2.13 to 2.15 in its file of the same name. A group "vars" holds the tensors of one
 // object.

@@ -34,10 +34,6 @@ WeightSource legacy_weights(std::shared_ptr<const hdf5::File> file);
 /// Weights with names as "block/conv1/kernel".
 WeightSource named_weights(std::vector<Tensor> tensors);
 
-/// Makes the tensor of an HDF5 dataset. Throws Error if other files hold its values, if it takes too few
-/// bytes in the file for its shape, or if it holds no numbers.
-Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path);
-
 /// The tensors of one layer, for a file without a description of the model.
 struct StoredLayer {
   std::string name;  ///< empty: not stored

@@ -190,10 +190,8 @@ KerasTensor compose_recurrent(Composition& c) {
   if (!c.settings.flag("bidirectional")) {
     y = c.weighted("", name, layer_config(c), c.weights(), x, c.output());
   } else {
-    const Json inner{{"module", "keras.layers"},  // Keras 2 reads this form too, Keras 3 no other
-                     {"class_name", name},
-                     {"config", layer_config(c)},
-                     {"registered_name", nullptr}};
+    // Keras 2 reads this form too, Keras 3 no other.
+    const Json inner = keras3_object("keras.layers", name, layer_config(c));
     y = c.weighted("", "Bidirectional", {{"layer", inner}, {"merge_mode", "concat"}}, c.weights(), x,
                    c.output());
   }
