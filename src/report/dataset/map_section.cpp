@@ -92,11 +92,10 @@ void add_maps(Page& page, const Shown& shown) {
   if (comparison.vector_shape.rank() != 3) return;
   std::vector<Figure> figures;
   for (std::int64_t c = 0; c < std::min(kMostComponents, comparison.pca.components.rows); ++c) {
-    Picture picture = shown.relief(comparison.vector_shape, comparison.pca.components.row(c));
-    const double scale = scale_to(picture, kComponentSide);
     figures.push_back(
-        {std::move(picture),
-         fmt::format("{}: {:.1f} %", c + 1, 100 * comparison.pca.share(static_cast<std::size_t>(c))), scale});
+        row_of({shown.relief(comparison.vector_shape, comparison.pca.components.row(c))},
+               fmt::format("{}: {:.1f} %", c + 1, 100 * comparison.pca.share(static_cast<std::size_t>(c))),
+               kComponentSide));
   }
   page.heading("First components as pictures");
   page.add(figures);

@@ -10,13 +10,6 @@ namespace {
 
 constexpr double kSide = 84;
 
-// Shows two pictures next to each other.
-Figure pair_figure(const Shown& shown, const explore::NearPair& pair, const std::string& caption) {
-  const std::vector<Picture> both{shown.picture(pair.first), shown.picture(pair.second)};
-  const double scale = scale_to(both.front(), kSide);
-  return {contact_sheet(both, 2), caption, scale};
-}
-
 std::string names(const Shown& shown, const explore::Sample& sample) {
   return fmt::format("{} ({})", shown.class_name(sample.label), shown.place(sample.at));
 }
@@ -28,7 +21,7 @@ void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPa
     for (const explore::NearPair& pair : pairs) {
       std::string caption = names(shown, pair.first) + " · " + names(shown, pair.second);
       if (with_distance) caption += fmt::format(" · distance {:.3g}", pair.distance);
-      figures.push_back(pair_figure(shown, pair, caption));
+      figures.push_back(row_of({shown.picture(pair.first), shown.picture(pair.second)}, caption, kSide));
     }
     page.add(figures);
     return;
@@ -50,9 +43,8 @@ void add_samples_with_reason(Page& page, const Shown& shown, const std::vector<e
   if (shown.images()) {
     std::vector<Figure> figures;
     for (const explore::Outlier& outlier : outliers) {
-      Picture picture = shown.picture(outlier.sample);
-      const double scale = scale_to(picture, kSide);
-      figures.push_back({std::move(picture), names(shown, outlier.sample) + " · " + why(outlier), scale});
+      figures.push_back(row_of({shown.picture(outlier.sample)},
+                               names(shown, outlier.sample) + " · " + why(outlier), kSide));
     }
     page.add(figures);
     return;

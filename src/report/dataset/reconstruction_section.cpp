@@ -57,9 +57,8 @@ void add_reconstruction(Page& page, const Shown& shown) {
       parts.push_back(
           picture_of_vector(shown, explore::reconstruct(comparison.pca, point, components), original));
     }
-    const double scale = scale_to(parts.front(), kRebuiltSide);
-    figures.push_back({contact_sheet(parts, std::ssize(parts)),
-                       shown.class_name(comparison.labels[static_cast<std::size_t>(point)]), scale});
+    figures.push_back(
+        row_of(parts, shown.class_name(comparison.labels[static_cast<std::size_t>(point)]), kRebuiltSide));
   }
   if (figures.empty()) return;
   page.heading("Samples made of few components");

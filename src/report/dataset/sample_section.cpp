@@ -41,9 +41,7 @@ std::vector<Figure> mean_images(const Shown& shown) {
     const std::int32_t label = survey.shown_classes[static_cast<std::size_t>(s)];
     if (survey.splits.front().class_counts[static_cast<std::size_t>(label)] == 0) continue;
     explore::area_average(survey.class_means.row(s).data(), stored, shape[0], shape[1], mean.data());
-    Picture picture = shown.picture(shape, mean);
-    const double scale = scale_to(picture, kMeanSide);
-    figures.push_back({std::move(picture), shown.class_name(label), scale});
+    figures.push_back(row_of({shown.picture(shape, mean)}, shown.class_name(label), kMeanSide));
   }
   return figures;
 }

@@ -53,8 +53,4 @@ void add_reconstruction(Page& page, const Shown& shown);
 void add_duplicates(Page& page, const Shown& shown);
 void add_outliers(Page& page, const Shown& shown);
 
-/// Returns the table of a Chart::Kind::kBox.
-Table box_table(const std::string& what);
-void add_box(Table& table, const std::string& name, const explore::BoxPlot& box);
-
 }  // namespace convoke::report

@@ -10,8 +10,8 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostChannels = 64;   // rows of a table of channels or features
-constexpr std::size_t kMostHistograms = 6;  // features with a chart
+constexpr std::int64_t kMostChannels = 64;   // rows of a table of channels or features
+constexpr std::int64_t kMostHistograms = 6;  // features with a chart
 constexpr std::size_t kWordsShown = 15;
 constexpr const char* kBoxNote =
     "Box: quartiles and median. Whiskers: 5th to 95th percentile. Outer marks: minimum and maximum.";
@@ -24,15 +24,27 @@ std::string sentence(std::initializer_list<std::string> parts) {
   return text;
 }
 
-// Sorts features by the share of their variance that the class explains, largest first.
-std::vector<std::size_t> by_ratio(const Shown& shown) {
-  std::vector<std::size_t> order(shown.found.survey.histograms.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+// Returns the `most` features of whose variance the class explains the largest shares, the largest first; the
+// first features if the shares are unknown.
+std::vector<std::size_t> by_ratio(const Shown& shown, std::int64_t most) {
+  const std::size_t features = shown.found.survey.histograms.size();
   const std::vector<double>& ratios = shown.found.correlation_ratios;
-  if (ratios.size() == order.size()) {
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return ratios[a] > ratios[b]; });
+  return explore::largest<std::size_t>(ratios.size() == features ? ratios : std::vector<double>(features),
+                                       most);
+}
+
+// The table of a Chart::Kind::kBox.
+Table box_table(const std::string& what) {
+  return {{what, "minimum", "5 %", "first quartile", "median", "third quartile", "95 %", "maximum"}, {}};
+}
+
+void add_box(Table& table, const std::string& name, const explore::BoxPlot& box) {
+  std::vector<Cell> row{name};
+  for (const double value :
+       {box.minimum, box.low, box.first_quartile, box.median, box.third_quartile, box.high, box.maximum}) {
+    row.push_back(Cell::number(value));
   }
-  return order;
+  table.rows.push_back(std::move(row));
 }
 
 Table moments_table(const Shown& shown) {
@@ -44,9 +56,7 @@ Table moments_table(const Shown& shown) {
     }
   }
   if (ratios) table.columns.insert(table.columns.begin() + 1, "explained by the class");
-  std::vector<std::size_t> order = by_ratio(shown);
-  order.resize(std::min(order.size(), kMostChannels));
-  for (const std::size_t c : order) {
+  for (const std::size_t c : by_ratio(shown, kMostChannels)) {
     std::vector<Cell> row{shown.channel_name(c)};
     if (ratios) row.push_back(Cell::percent(shown.found.correlation_ratios[c]));
     for (const auto& split : shown.found.survey.splits) {
@@ -96,9 +106,7 @@ Chart histogram_chart(const std::string& title, const std::string& note, const s
 
 std::vector<Chart> number_histograms(const Shown& shown) {
   std::vector<Chart> charts;
-  std::vector<std::size_t> order = by_ratio(shown);
-  order.resize(std::min(order.size(), kMostHistograms));
-  for (const std::size_t c : order) {
+  for (const std::size_t c : by_ratio(shown, kMostHistograms)) {
     charts.push_back(histogram_chart(
         fmt::format("Values of {}", shown.channel_name(c)),
         fmt::format("{} rows of {}, chosen at random.", format_count(shown.found.survey.rows.rows),
@@ -116,9 +124,7 @@ Chart standardized_boxes(const Shown& shown) {
               "",
               "standard deviations from the mean",
               box_table(shown.images() ? "channel" : "feature")};
-  std::vector<std::size_t> order = by_ratio(shown);
-  order.resize(std::min(order.size(), kMostChannels));
-  for (const std::size_t c : order) {
+  for (const std::size_t c : by_ratio(shown, kMostChannels)) {
     const explore::Moments& m = shown.found.survey.splits.front().channels[c];
     const auto scaled = [&](double v) { return m.deviation > 0 ? (v - m.mean) / m.deviation : 0; };
     const explore::BoxPlot& box = shown.found.survey.boxes[c];
@@ -155,9 +161,7 @@ void add_normality(Page& page, const Shown& shown) {
                       ? "all values"
                       : fmt::format("{} rows", format_count(shown.found.survey.rows.rows))));
   Table table{{shown.images() ? "channel" : "feature", "skewness", "excess kurtosis", "K²", "p"}, {}};
-  std::vector<std::size_t> order = by_ratio(shown);
-  order.resize(std::min(order.size(), kMostChannels));
-  for (const std::size_t c : order) {
+  for (const std::size_t c : by_ratio(shown, kMostChannels)) {
     const explore::Normality& test = tests[c];
     table.rows.push_back({shown.channel_name(c), Cell::number(test.skewness), Cell::number(test.kurtosis),
                           Cell::number(test.statistic), Cell::number(test.p, 3)});
@@ -173,19 +177,6 @@ void add_normality(Page& page, const Shown& shown) {
 }
 
 }  // namespace
-
-Table box_table(const std::string& what) {
-  return {{what, "minimum", "5 %", "first quartile", "median", "third quartile", "95 %", "maximum"}, {}};
-}
-
-void add_box(Table& table, const std::string& name, const explore::BoxPlot& box) {
-  std::vector<Cell> row{name};
-  for (const double value :
-       {box.minimum, box.low, box.first_quartile, box.median, box.third_quartile, box.high, box.maximum}) {
-    row.push_back(Cell::number(value));
-  }
-  table.rows.push_back(std::move(row));
-}
 
 void add_classes(Page& page, const Shown& shown) {
   const auto& splits = shown.found.survey.splits;
@@ -248,7 +239,7 @@ void add_values(Page& page, const Shown& shown) {
   page.section("Values");
   const explore::Survey& survey = shown.found.survey;
   page.add(moments_table(shown));
-  if (survey.histograms.size() > kMostChannels) {
+  if (std::ssize(survey.histograms) > kMostChannels) {
     page.paragraph(fmt::format("The {} features, of {}, whose variance the class explains best.",
                                kMostChannels, format_count(std::ssize(survey.histograms))));
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace convoke::report {
 namespace {
@@ -47,8 +46,9 @@ Picture picture_of(const explore::Sample& sample, data::SampleType type) {
   });
 }
 
-double scale_to(const Picture& picture, double side) {
-  return std::max(1.0, std::round(side / static_cast<double>(std::max(picture.width, picture.height))));
+Figure row_of(const std::vector<Picture>& pictures, const std::string& caption, double side) {
+  const auto longer = static_cast<double>(std::max(pictures.front().width, pictures.front().height));
+  return {contact_sheet(pictures, std::ssize(pictures)), caption, std::max(1.0, std::round(side / longer))};
 }
 
 std::string word_of(std::int32_t token, const explore::Names& names) {

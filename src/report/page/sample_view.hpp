@@ -2,6 +2,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "convoke/data/samples.hpp"
 #include "convoke/explore/sample.hpp"
@@ -20,8 +21,8 @@ Picture picture_of(const Shape& shape, std::span<const double> values,
 /// maximum of their channel in this sample.
 Picture picture_of(const explore::Sample& sample, data::SampleType type);
 
-/// Returns page pixels per pixel, so that the longer side of a picture has about `side` pixels.
-double scale_to(const Picture& picture, double side);
+/// Returns pictures of one size in a row. The longer side of each has about `side` pixels of the page.
+Figure row_of(const std::vector<Picture>& pictures, const std::string& caption, double side);
 
 /// Returns the word of a token, or "#12".
 std::string word_of(std::int32_t token, const explore::Names& names);

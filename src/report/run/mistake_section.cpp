@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
@@ -76,14 +75,13 @@ std::string votes_text(const Settings& mistake, const ClassNames& names) {
   return join(texts);
 }
 
-// Returns the picture, with its maps on the right if the run has them.
-Picture with_maps(const Picture& picture, const RunRecord& run, std::int64_t sample) {
+// Returns the picture, and its maps if the run has them.
+std::vector<Picture> with_maps(const Picture& picture, const RunRecord& run, std::int64_t sample) {
   const auto maps = run.maps.find(sample);
-  if (maps == run.maps.end()) return picture;
+  if (maps == run.maps.end()) return {picture};
   const auto& [predicted, truth] = maps->second;
   const Overlay none{1, 1, {0}};
-  return contact_sheet(
-      std::array{overlaid(picture, none), overlaid(picture, predicted), overlaid(picture, truth)}, 3);
+  return {overlaid(picture, none), overlaid(picture, predicted), overlaid(picture, truth)};
 }
 
 // Returns the class elected by the rule of the run; -1 if the file lacks it.
@@ -148,14 +146,12 @@ void add_mistakes(Page& page, const RunRecord& run) {
     const std::string decision = names(decided);
     const std::string votes_of_members = votes_text(mistake, names);
     if (samples.images()) {
-      const Picture picture = samples.picture(sample);
-      const double scale = scale_to(picture, kSide);
       figures.push_back(
-          {with_maps(picture, run, sample),
-           votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, decision,
-                               votes_of_members)
-                 : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, votes_of_members),
-           scale});
+          row_of(with_maps(samples.picture(sample), run, sample),
+                 votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, decision,
+                                     votes_of_members)
+                       : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, votes_of_members),
+                 kSide));
       continue;
     }
     table.rows.push_back({fmt::format("{} {}", split, sample), truth,
