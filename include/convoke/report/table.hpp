@@ -15,6 +15,8 @@ struct Cell {
   Cell(std::string_view words) : text(words) {}    // NOLINT: conversions are the point
   Cell(const char* words) : text(words) {}         // NOLINT
   Cell(const std::string& words) : text(words) {}  // NOLINT
+  /// Returns a number that `words` show.
+  static Cell exact(std::string_view words, std::string number);
   /// Returns "60,000".
   static Cell count(std::int64_t number);
   /// Formats with `digits` significant digits; "–" if it is not finite.

@@ -56,38 +56,31 @@ bool holds_percentages(const Table& table, std::size_t column) {
 
 }  // namespace
 
-Cell Cell::count(std::int64_t number) {
-  Cell cell(format_count(number));
-  cell.value = std::to_string(number);
+Cell Cell::exact(std::string_view words, std::string number) {
+  Cell cell(words);
+  cell.value = std::move(number);
   return cell;
 }
 
+Cell Cell::count(std::int64_t number) { return exact(format_count(number), std::to_string(number)); }
+
 Cell Cell::number(double number, int digits) {
   if (!std::isfinite(number)) return {kNone};
-  Cell cell(fmt::format("{:.{}g}", number, digits));
-  cell.value = cell.text;
-  return cell;
+  const std::string text = fmt::format("{:.{}g}", number, digits);
+  return exact(text, text);
 }
 
 Cell Cell::seconds(double seconds) {
   if (!std::isfinite(seconds)) return {kNone};
-  Cell cell(fmt::format("{:.2f} s", seconds));
-  cell.value = fmt::format("{:.6g}", seconds);
-  return cell;
+  return exact(fmt::format("{:.2f} s", seconds), fmt::format("{:.6g}", seconds));
 }
 
 Cell Cell::percent(double share, int digits) {
   if (!std::isfinite(share)) return {kNone};
-  Cell cell(fmt::format("{:.{}f} %", 100 * share, digits));
-  cell.value = fmt::format("{:.6g}", 100 * share);
-  return cell;
+  return exact(fmt::format("{:.{}f} %", 100 * share, digits), fmt::format("{:.6g}", 100 * share));
 }
 
-Cell Cell::zero() {
-  Cell cell = count(0);
-  cell.text = kZero;
-  return cell;
-}
+Cell Cell::zero() { return exact(kZero, "0"); }
 
 Cell Cell::shaded(double by) const {
   Cell cell = *this;

@@ -139,9 +139,7 @@ Table side_by_side(std::span<const RunResult> runs) {
     table.rows.push_back(std::move(cells));
   };
   const auto number = [](const std::string& text, double value) {
-    Cell cell(text);
-    cell.value = fmt::format("{:.6g}", value);
-    return cell;
+    return Cell::exact(text, fmt::format("{:.6g}", value));
   };
   const auto share = [&](double value) { return number(fmt::format("{:.4f}", value), value); };
   const double base = runs.front().makespan;

@@ -108,9 +108,8 @@ Table correlation_table(const std::string& title, const std::vector<std::string>
     table.columns.push_back(names[static_cast<std::size_t>(i)]);
     std::vector<Cell> row{names[static_cast<std::size_t>(i)]};
     for (std::int64_t j = 0; j < correlations.columns; ++j) {
-      Cell cell(fmt::format("{:.2f}", correlations(i, j)));
-      cell.value = cell.text;
-      row.push_back(cell.shaded(correlations(i, j)));
+      const std::string text = fmt::format("{:.2f}", correlations(i, j));
+      row.push_back(Cell::exact(text, text).shaded(correlations(i, j)));
     }
     table.rows.push_back(std::move(row));
   }
