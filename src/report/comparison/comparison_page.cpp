@@ -88,10 +88,6 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
 }
 
 void add_common_curves(Page& page, const std::vector<Compared>& runs) {
-  struct Quantity {
-    const char *key, *title, *axis;
-    bool share;
-  };
   constexpr std::array kQuantities{Quantity{"loss", "Training loss", "loss", false},
                                    Quantity{"validation_loss", "Validation loss", "loss", false},
                                    Quantity{"accuracy", "Training accuracy", "%", true},

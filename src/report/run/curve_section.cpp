@@ -18,19 +18,6 @@ namespace {
 
 constexpr double kWide = 30;  // a learning rate that decreases by a larger factor has a logarithmic axis
 
-struct Quantity {
-  const char* key;
-  const char* title;
-  const char* axis;
-  bool share;
-};
-
-std::vector<EpochCurve> by_member(const RunRecord& run, const std::string& key) {
-  std::vector<EpochCurve> curves;
-  for (auto& [member, curve] : curves_by_member(run, key)) curves.push_back(std::move(curve));
-  return curves;
-}
-
 // One model has training and validation in one chart. Members have separate charts for each, because there
 // would be too many colors.
 void add_quantity(std::vector<Chart>& charts, const RunRecord& run, const std::vector<std::int64_t>& members,
@@ -41,23 +28,23 @@ void add_quantity(std::vector<Chart>& charts, const RunRecord& run, const std::v
       "if the recipe has them.";
   const std::string validation = std::string("validation_") + of.key;
   if (members.size() == 1) {
-    std::vector<EpochCurve> both{curve_of(run, members.front(), of.key),
-                                 curve_of(run, members.front(), validation)};
+    std::vector<EpochCurve> both{curves_by_member(run, of.key).front(),
+                                 curves_by_member(run, validation).front()};
     both[0].name = "training";
     both[1].name = "validation";
     charts.push_back(curve_chart(title, training_note, of.axis, both, of.share));
     return;
   }
-  charts.push_back(
-      curve_chart(title + ", training", training_note, of.axis, legible(by_member(run, of.key)), of.share));
-  const std::vector<EpochCurve> validations = legible(by_member(run, validation));
+  charts.push_back(curve_chart(title + ", training", training_note, of.axis,
+                               legible(curves_by_member(run, of.key)), of.share));
+  const std::vector<EpochCurve> validations = legible(curves_by_member(run, validation));
   if (std::ranges::any_of(validations, [](const EpochCurve& curve) { return !curve.values.empty(); })) {
     charts.push_back(curve_chart(title + ", validation", "", of.axis, validations, of.share));
   }
 }
 
 Chart rate_chart(const RunRecord& run) {
-  std::vector<EpochCurve> curves = by_member(run, "learning_rate");
+  std::vector<EpochCurve> curves = curves_by_member(run, "learning_rate");
   const bool alike = std::ranges::all_of(
       curves, [&](const EpochCurve& curve) { return curve.values == curves.front().values; });
   if (alike) curves.resize(1);
@@ -146,7 +133,7 @@ void add_curves(Page& page, const RunRecord& run) {
   add_quantity(charts, run, members, {"loss", "Loss", "loss", false});
   add_quantity(charts, run, members, {"accuracy", "Accuracy", "%", true});
   charts.push_back(rate_chart(run));
-  std::vector<EpochCurve> speeds = legible(by_member(run, "images_per_second"));
+  std::vector<EpochCurve> speeds = legible(curves_by_member(run, "images_per_second"));
   if (members.size() == 1) speeds.front().name = "images/s";
   charts.push_back(curve_chart("Speed", "Training samples per second, over all ranks that train the model.",
                                "images/s", speeds, false));

@@ -40,14 +40,12 @@ std::map<std::int64_t, double> steps_of_epochs(const RunRecord& run) {
 }  // namespace
 
 std::vector<std::int64_t> trained_members(const RunRecord& run) {
-  std::set<std::int64_t> members;
-  for (const Settings& line : run.log) {
-    if (text_at(line, "event") == "epoch") members.insert(count_at(line, "member").value_or(0));
-  }
-  return {members.begin(), members.end()};
+  std::vector<std::int64_t> members;
+  for (const auto& [member, steps] : steps_of_epochs(run)) members.push_back(member);
+  return members;
 }
 
-std::map<std::int64_t, EpochCurve> curves_by_member(const RunRecord& run, const std::string& key) {
+std::vector<EpochCurve> curves_by_member(const RunRecord& run, const std::string& key) {
   const std::map<std::int64_t, double> steps_of = steps_of_epochs(run);
   std::map<std::int64_t, EpochCurve> curves;
   for (const auto& [member, steps] : steps_of) curves[member].name = "member " + std::to_string(member);
@@ -56,11 +54,9 @@ std::map<std::int64_t, EpochCurve> curves_by_member(const RunRecord& run, const 
     const auto steps = steps_of.find(member);
     if (steps != steps_of.end()) add_line(curves[member], line, steps->second, key);
   }
-  return curves;
-}
-
-EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key) {
-  return curves_by_member(run, key)[member];
+  std::vector<EpochCurve> list;
+  for (auto& [member, curve] : curves) list.push_back(std::move(curve));
+  return list;
 }
 
 std::vector<EpochCurve> legible(std::vector<EpochCurve> members) {
@@ -82,7 +78,7 @@ std::vector<EpochCurve> legible(std::vector<EpochCurve> members) {
 
 EpochCurve mean_curve(const RunRecord& run, const std::string& key) {
   std::map<double, std::pair<double, double>> sums;  // by epoch: sum and count
-  for (const auto& [member, curve] : curves_by_member(run, key)) {
+  for (const EpochCurve& curve : curves_by_member(run, key)) {
     for (const auto& [epoch, value] : curve.values) {
       sums[epoch].first += value;
       sums[epoch].second += 1;

@@ -19,15 +19,18 @@ struct EpochCurve {
       {};  ///< by completed epochs: 1 is the end of the first epoch; or by steps
 };
 
+/// A quantity in metrics.jsonl, and how a chart shows it.
+struct Quantity {
+  const char *key, *title, *axis;
+  bool share;  ///< shown in percent
+};
+
 /// Returns the members that have completed an epoch, ascending.
 std::vector<std::int64_t> trained_members(const RunRecord& run);
 
-/// Returns `key` ("loss", "validation_accuracy", ...) of a member's epochs and of validations within them. If
-/// a resumed run repeats an epoch, the later line is used.
-EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key);
-
-/// Returns such curves of all members that have completed an epoch, named "member 3".
-std::map<std::int64_t, EpochCurve> curves_by_member(const RunRecord& run, const std::string& key);
+/// Returns `key` ("loss", "validation_accuracy", ...) of the epochs and of validations within them, for each
+/// of trained_members(), named "member 3". If a resumed run repeats an epoch, the later line is used.
+std::vector<EpochCurve> curves_by_member(const RunRecord& run, const std::string& key);
 
 /// The most members that a chart or table shows one by one.
 constexpr std::size_t kMostMembers = 64;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
 #include "report/run/sections.hpp"
 
@@ -70,7 +71,7 @@ Facts costs(const RunRecord& run) {
   const auto add = [&](const char* name, const char* path, const auto& text) {
     add_fact(facts, name, run.summary, path, text);
   };
-  add("Makespan", "makespan_seconds", seconds_text);
+  add("Makespan", "makespan_seconds", format_duration);
   facts.emplace_back("Ranks x threads", fmt::format("{:g} x {:g}", number_at(run.summary, "ranks"),
                                                     number_at(run.summary, "threads")));
   if (const Workers workers = run.workers(); workers.oversubscribed()) {

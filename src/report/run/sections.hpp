@@ -51,8 +51,7 @@ void add_fact(Facts& facts, const std::string& name, const Settings& settings, c
   if (const double value = number_at(settings, path); !std::isnan(value))
     facts.emplace_back(name, text(value));
 }
-std::string count_text(double number);     ///< "60,000"
-std::string seconds_text(double seconds);  ///< "4 min 05 s"
+std::string count_text(double number);  ///< "60,000"
 
 void add_curves(Page& page, const RunRecord& run);
 void add_members(Page& page, const RunRecord& run);

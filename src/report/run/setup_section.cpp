@@ -12,7 +12,6 @@
 namespace convoke::report {
 
 std::string count_text(double number) { return format_count(std::llround(number)); }
-std::string seconds_text(double seconds) { return format_duration(seconds); }
 
 std::string workers_text(const RunRecord& run) {
   const Settings& known = run.complete() ? run.summary : run.environment;

@@ -131,15 +131,15 @@ void add_times(Page& page, const RunRecord& run) {
   };
   add("Exposed communication, of the steps", "exposed_share", percent);
   add("Other programs, of these cores", "other_programs", percent);
-  add("Time to the first step", "seconds_to_first_step", seconds_text);
-  add("Computing cached features", "features.seconds", seconds_text);
+  add("Time to the first step", "seconds_to_first_step", format_duration);
+  add("Computing cached features", "features.seconds", format_duration);
   add("Size of cached features", "features.bytes",
       [](double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); });
   add("Peak memory of a rank", "peak_rss_mib", mebibytes);
   add("Predicted memory", "predicted_rss_mib", mebibytes);
   add("Checkpoints written", "checkpoints.written", count_text);
-  add("Longest wait for a checkpoint", "checkpoints.longest_wait", seconds_text);
-  add("Longest writing of a checkpoint", "checkpoints.longest_writing", seconds_text);
+  add("Longest wait for a checkpoint", "checkpoints.longest_wait", format_duration);
+  add("Longest writing of a checkpoint", "checkpoints.longest_writing", format_duration);
   page.facts(facts);
 }
 
