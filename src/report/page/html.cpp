@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <utility>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/report/page.hpp"
 
@@ -40,15 +40,11 @@ std::string escape(std::string_view text) {
 
 bool begins_as_page(std::string_view bytes) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  constexpr std::array<std::string_view, 2> kBeginnings{"<!doctype html", "<html"};
+  constexpr std::string_view kType = "<!doctype html";
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   bytes.remove_prefix(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));
-  return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) {
-    return bytes.size() >= beginning.size() &&
-           std::equal(beginning.begin(), beginning.end(), bytes.begin(), [](char expected, char found) {
-             return expected == std::tolower(static_cast<unsigned char>(found));
-           });
-  });
+  const std::string beginning = lower_case(std::string(bytes.substr(0, kType.size())));
+  return beginning == kType || beginning.starts_with("<html");
 }
 
 }  // namespace convoke::report
