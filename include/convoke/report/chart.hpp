@@ -52,13 +52,8 @@ struct Chart {
 
   /// Returns the columns of series: all except the first and the ends of intervals.
   std::vector<std::size_t> series() const;
-  /// If the workers are doubled four times or more: the smallest number and its doublings, which then have
-  /// equal distances (log2) along the axis; otherwise empty.
-  std::vector<double> doublings() const;
   /// Returns the names of its series, or of its groups of points sorted by number, then by name.
   std::vector<std::string> names() const;
-  /// Returns the names of its rows: bars and boxes.
-  std::vector<std::string> row_names() const;
   /// Returns the interval of the series in `column`; null if it has none.
   const Interval* interval_of(std::size_t column) const;
 

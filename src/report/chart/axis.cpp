@@ -67,6 +67,18 @@ Axis decades(const Bounds& shown, int labels) {
   return axis;
 }
 
+// If workers are doubled four times or more: the smallest number and its doublings, which then have equal
+// distances (log2) along the axis; otherwise empty.
+std::vector<double> doublings_of(const Chart& chart, const std::set<double>& places) {
+  constexpr double kSeveral = 16;
+  std::vector<double> numbers;
+  if (!chart.of_workers || places.empty()) return numbers;
+  const double least = *places.begin(), largest = *places.rbegin();
+  if (least <= 0 || largest < kSeveral * least) return numbers;
+  for (double x = least; x <= largest; x *= 2) numbers.push_back(x);
+  return numbers;
+}
+
 // All doublings have a label, or every second one and so on if there is less room.
 Axis doubling_axis(const std::vector<double>& doublings, double high) {
   constexpr std::size_t kDoublings = 8;
@@ -107,10 +119,12 @@ Axis name_axis(const Chart& chart) {
   constexpr std::size_t kLongest = 28, kMostNames = 55;
   const auto count = chart.table.rows.size();
   Axis axis{.title = chart.x_title, .low = -0.6, .high = static_cast<double>(count) - 0.4};
-  const std::map<std::string, std::string> names = distinct_names(chart.row_names(), kLongest);
+  std::vector<std::string> of_rows;
+  for (const std::vector<Cell>& row : chart.table.rows) of_rows.push_back(row.front().text);
+  const std::map<std::string, std::string> names = distinct_names(of_rows, kLongest);
   const std::size_t every = std::max<std::size_t>(1, (count + kMostNames - 1) / kMostNames);
   for (std::size_t r = 0; r < count; r += every)
-    axis.ticks.push_back({static_cast<double>(r), names.at(chart.table.rows[r].front().text)});
+    axis.ticks.push_back({static_cast<double>(r), names.at(of_rows[r])});
   return axis;
 }
 
@@ -121,7 +135,7 @@ Axis place_axis(const Chart& chart, std::optional<double> end) {
     if (const double x = row.front().as_double(); std::isfinite(x)) places.insert(x);
   }
   Axis axis;
-  if (const std::vector<double> doublings = chart.doublings(); !doublings.empty()) {
+  if (const std::vector<double> doublings = doublings_of(chart, places); !doublings.empty()) {
     axis = doubling_axis(doublings, *places.rbegin());
   } else if (!places.empty()) {
     axis.low = *places.begin();

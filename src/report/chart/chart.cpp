@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -19,25 +18,6 @@ std::vector<std::size_t> Chart::series() const {
     if (!end) columns.push_back(c);
   }
   return columns;
-}
-
-std::vector<double> Chart::doublings() const {
-  constexpr double kSeveral = 16;
-  double least = HUGE_VAL, largest = 0;
-  for (const std::vector<Cell>& row : table.rows) {
-    least = std::fmin(least, row.front().as_double());
-    largest = std::fmax(largest, row.front().as_double());
-  }
-  std::vector<double> numbers;
-  if (!of_workers || least <= 0 || largest < kSeveral * least) return numbers;
-  for (double x = least; x <= largest; x *= 2) numbers.push_back(x);
-  return numbers;
-}
-
-std::vector<std::string> Chart::row_names() const {
-  std::vector<std::string> names;
-  for (const std::vector<Cell>& row : table.rows) names.push_back(row.front().text);
-  return names;
 }
 
 std::vector<std::string> Chart::names() const {
