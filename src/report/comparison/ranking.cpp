@@ -21,9 +21,9 @@ std::string from_difference(const std::string& text, const std::string& other, s
   return (start > 0 ? "…" : "") + shortened(text.substr(start), longest);
 }
 
-std::string text_of(const NamedKeys& run, const std::string& key) {
+std::string text_of(const NamedKeys& run, const std::string& key, const char* otherwise = "") {
   const auto at = run.keys.find(key);
-  return at == run.keys.end() ? "" : at->second;
+  return at == run.keys.end() ? otherwise : at->second;
 }
 
 // Describes the samples for validation in words: a separate split, or the last part of the training samples
@@ -68,8 +68,7 @@ Table differences(const std::string& what, std::span<const NamedKeys> runs) {
     std::vector<std::string> texts;
     std::set<std::string> different;
     for (const NamedKeys& run : runs) {
-      const auto at = run.keys.find(name);
-      texts.push_back(at == run.keys.end() ? "–" : at->second);
+      texts.push_back(text_of(run, name, "–"));
       if (!run.keys.empty()) different.insert(texts.back());
     }
     if (different.size() < 2) continue;

@@ -91,10 +91,8 @@ std::string in_known_letters(std::string_view commands, std::set<std::string>& m
 
 void draw(const GnuplotScript& drawing, const std::string& title, std::span<const fs::path> files,
           std::set<std::string>& missing) {
-  const GnuplotScript in_letters{.width_mm = drawing.width_mm,
-                                 .height_mm = drawing.height_mm,
-                                 .points = drawing.points,
-                                 .commands = in_known_letters(drawing.commands, missing)};
+  GnuplotScript in_letters = drawing;
+  in_letters.commands = in_known_letters(drawing.commands, missing);
   std::deque<os::AtomicFile> drawn;
   std::string script;
   for (const fs::path& file : files) {
