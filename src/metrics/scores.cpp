@@ -9,6 +9,23 @@
 #include "convoke/core/error.hpp"
 
 namespace convoke::metrics {
+namespace {
+
+// Returns the scores in ascending order, with whether each belongs to class `positive`; none if one is NaN.
+std::vector<std::pair<double, bool>> ranked(std::span<const double> scores,
+                                            std::span<const std::int32_t> truth, std::int32_t positive) {
+  ensure(scores.size() == truth.size(), "a score for each sample");
+  std::vector<std::pair<double, bool>> samples;
+  samples.reserve(scores.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (std::isnan(scores[i])) return {};
+    samples.emplace_back(scores[i], truth[i] == positive);
+  }
+  std::ranges::sort(samples);
+  return samples;
+}
+
+}  // namespace
 
 std::int64_t top_k_hits(std::span<const double> probabilities, std::span<const std::int32_t> truth,
                         std::int64_t k) {
@@ -63,19 +80,12 @@ double RocPairs::area() const {
 //   2 U = sum over positives p of  2 #{negatives below p} + #{negatives that tie with p}
 RocPairs roc_pairs(std::span<const double> scores, std::span<const std::int32_t> truth,
                    std::int32_t positive) {
-  ensure(scores.size() == truth.size(), "a score for each sample");
-  std::vector<std::pair<double, bool>> ranked;
-  ranked.reserve(scores.size());
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (std::isnan(scores[i])) return {};
-    ranked.emplace_back(scores[i], truth[i] == positive);
-  }
-  std::ranges::sort(ranked);
+  const std::vector<std::pair<double, bool>> all = ranked(scores, truth, positive);
   RocPairs pairs;
-  for (std::size_t first = 0; first < ranked.size();) {
+  for (std::size_t first = 0; first < all.size();) {
     std::int64_t tied[] = {0, 0};  // negatives, positives of one score
     std::size_t end = first;
-    for (; end < ranked.size() && ranked[end].first == ranked[first].first; ++end) ++tied[ranked[end].second];
+    for (; end < all.size() && all[end].first == all[first].first; ++end) ++tied[all[end].second];
     pairs.twice_ordered += tied[1] * (2 * pairs.negatives + tied[0]);
     pairs.negatives += tied[0];
     pairs.positives += tied[1];
@@ -93,17 +103,11 @@ std::vector<double> roc_grid() {
 
 std::vector<double> roc_curve(std::span<const double> scores, std::span<const std::int32_t> truth,
                               std::int32_t positive) {
-  ensure(scores.size() == truth.size(), "a score for each sample");
+  std::vector<std::pair<double, bool>> samples = ranked(scores, truth, positive);
+  std::ranges::reverse(samples);
   std::int64_t all[] = {0, 0};  // negatives, positives
-  std::vector<std::pair<double, bool>> ranked;
-  ranked.reserve(scores.size());
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (std::isnan(scores[i])) return {};
-    ranked.emplace_back(scores[i], truth[i] == positive);
-    ++all[truth[i] == positive];
-  }
+  for (const auto& [score, is_positive] : samples) ++all[is_positive];
   if (all[0] == 0 || all[1] == 0) return {};
-  std::ranges::sort(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
 
   // Each group of equal scores is a segment from (x0, y0) to (x1, y1).
   const std::vector<double> grid = roc_grid();
@@ -112,9 +116,9 @@ std::vector<double> roc_curve(std::span<const double> scores, std::span<const st
   const auto x = [&] { return static_cast<double>(found[0]) / static_cast<double>(all[0]); };
   const auto y = [&] { return static_cast<double>(found[1]) / static_cast<double>(all[1]); };
   std::size_t next = 0;
-  for (std::size_t i = 0; i < ranked.size();) {
-    const double x0 = x(), y0 = y(), score = ranked[i].first;
-    for (; i < ranked.size() && ranked[i].first == score; ++i) ++found[ranked[i].second];
+  for (std::size_t i = 0; i < samples.size();) {
+    const double x0 = x(), y0 = y(), score = samples[i].first;
+    for (; i < samples.size() && samples[i].first == score; ++i) ++found[samples[i].second];
     for (; next < grid.size() && grid[next] < x(); ++next)
       curve[next] = y0 + (y() - y0) * (grid[next] - x0) / (x() - x0);
   }
