@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/control_variable.hpp"
 #include "convoke/os/environment.hpp"
@@ -45,6 +46,10 @@ std::vector<Settings> gather_hosts(const Settings& mine, const run::Machine& mac
 std::string mpi_setting(const std::string& name, const std::string& otherwise, bool ask) {
   if (const std::optional<std::string> value = os::variable("OMPI_MCA_" + name)) return *value;
   return ask ? mpi::control_variable(name).value_or(otherwise) : otherwise;
+}
+
+std::string rate_text(double bytes_per_second) {
+  return format_bytes(static_cast<std::uint64_t>(bytes_per_second)) + "/s";
 }
 
 }  // namespace convoke::doctor

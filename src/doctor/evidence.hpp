@@ -37,4 +37,7 @@ std::vector<Struct> structs_of(const std::array<Field<Struct>, kCount>& fields,
 /// takes a quarter of a second the first time.
 std::string mpi_setting(const std::string& name, const std::string& otherwise, bool ask);
 
+/// Returns "1.2 GiB/s".
+std::string rate_text(double bytes_per_second);
+
 }  // namespace convoke::doctor

@@ -64,14 +64,10 @@ void be_measured(int there, const mpi::Communicator& world) {
   cross(message, received, there, world);
 }
 
-std::string link_rate(double bytes_per_second) {
-  return fmt::format("{}/s", format_bytes(static_cast<std::uint64_t>(bytes_per_second)));
-}
-
 std::string describe(const Link& link) {
   return fmt::format("{}: {:.1f} us, {}",
                      link.within() ? "within " + link.from : fmt::format("{} to {}", link.from, link.to),
-                     link.latency_seconds * 1e6, link_rate(link.bytes_per_second));
+                     link.latency_seconds * 1e6, rate_text(link.bytes_per_second));
 }
 
 }  // namespace

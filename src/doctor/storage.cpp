@@ -15,6 +15,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/file.hpp"
+#include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -91,16 +92,12 @@ void measure_writing(os::File& file, Storage& storage) {
   storage.read_rate = read_rate(file);
 }
 
-std::string storage_rate(double bytes_per_second) {
-  return fmt::format("{}/s", format_bytes(static_cast<std::uint64_t>(bytes_per_second)));
-}
-
 std::string describe(const Storage& place) {
   std::string text = fmt::format("{}: {} {}", place.host,
                                  place.role == "runs" ? "runs are written to" : "samples are in", place.path);
   text += fmt::format(" ({}{} free", place.type.empty() ? "" : place.type + ", ", format_bytes(place.free));
-  if (place.write_rate > 0) text += fmt::format(", written at {}", storage_rate(place.write_rate));
-  if (place.read_rate > 0) text += fmt::format(", read at {}", storage_rate(place.read_rate));
+  if (place.write_rate > 0) text += fmt::format(", written at {}", rate_text(place.write_rate));
+  if (place.read_rate > 0) text += fmt::format(", read at {}", rate_text(place.read_rate));
   return text + ")";
 }
 

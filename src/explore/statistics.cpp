@@ -29,6 +29,24 @@ Histogram of_lengths(const std::vector<float>& lengths) {
   return result;
 }
 
+// Adds the frequency of each value among every `stride`-th of `values`, `n` of them, to `counts`.
+// Uses four tables in turn: in runs of one value, such as backgrounds, one table would wait for its own last
+// store.
+void count_bytes(const std::uint8_t* values, std::size_t n, std::size_t stride, ByteCounts& counts) {
+  std::array<std::array<std::uint32_t, 256>, 4> tables{};
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    ++tables[0][values[i * stride]];
+    ++tables[1][values[(i + 1) * stride]];
+    ++tables[2][values[(i + 2) * stride]];
+    ++tables[3][values[(i + 3) * stride]];
+  }
+  for (; i < n; ++i) ++tables[0][values[i * stride]];
+  for (std::size_t value = 0; value < counts.size(); ++value) {
+    for (const auto& table : tables) counts[value] += table[value];
+  }
+}
+
 }  // namespace
 
 ByteStatistics::ByteStatistics(const data::DatasetReader& reader, std::size_t shown)
@@ -63,23 +81,6 @@ void ByteStatistics::finish(Survey& survey) {
   }
   for (const ByteCounts& counts : of_class_) survey.class_values.push_back(box_plot(counts));
   for (std::vector<float>& means : brightness_) survey.brightness.push_back(box_plot(means));
-}
-
-// Uses four tables in turn: in runs of one value, such as backgrounds, one table would wait for its own last
-// store.
-void count_bytes(const std::uint8_t* values, std::size_t n, std::size_t stride, ByteCounts& counts) {
-  std::array<std::array<std::uint32_t, 256>, 4> tables{};
-  std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    ++tables[0][values[i * stride]];
-    ++tables[1][values[(i + 1) * stride]];
-    ++tables[2][values[(i + 2) * stride]];
-    ++tables[3][values[(i + 3) * stride]];
-  }
-  for (; i < n; ++i) ++tables[0][values[i * stride]];
-  for (std::size_t value = 0; value < counts.size(); ++value) {
-    for (const auto& table : tables) counts[value] += table[value];
-  }
 }
 
 // Keeps rows of as many samples as possible, and of each sample as many rows as then fit.

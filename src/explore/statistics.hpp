@@ -71,7 +71,4 @@ class TokenStatistics {
   std::vector<std::vector<float>> of_split_, of_class_;  // lengths
 };
 
-/// Adds the frequency of each value among every `stride`-th of `values`, `n` of them, to `counts`.
-void count_bytes(const std::uint8_t* values, std::size_t n, std::size_t stride, ByteCounts& counts);
-
 }  // namespace convoke::explore
