@@ -16,13 +16,6 @@
 namespace convoke::doctor {
 namespace {
 
-const run::Placement& at(std::span<const run::Placement> placements, int rank) {
-  return placements[static_cast<std::size_t>(rank)];
-}
-const AvailableCores& at(std::span<const AvailableCores> available, int rank) {
-  return available[static_cast<std::size_t>(rank)];
-}
-
 // Sorts cores by their NUMA node, then by number.
 std::vector<int> by_memory(std::vector<int> cores, std::span<const os::LogicalCpu> host) {
   const auto node_of = [&](int core) {
@@ -80,7 +73,7 @@ std::string cores_text(std::span<const int> cores) {
 std::size_t node_cores(std::span<const AvailableCores> available, std::span<const int> ranks) {
   std::vector<int> all;
   for (const int rank : ranks) {
-    all.insert(all.end(), at(available, rank).cores.begin(), at(available, rank).cores.end());
+    all.insert(all.end(), of_rank(available, rank).cores.begin(), of_rank(available, rank).cores.end());
   }
   std::ranges::sort(all);
   return static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
@@ -113,10 +106,10 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
   std::vector<std::vector<int>> better(placements.size());
   for (const int node : nodes_of(placements)) {
     const std::vector<int> ranks = ranks_of(placements, node);
-    if (at(available, node).chosen) continue;
-    std::vector<int> cores = at(available, node).cores;
+    if (of_rank(available, node).chosen) continue;
+    std::vector<int> cores = of_rank(available, node).cores;
     for (const int rank : ranks) {  // each daemon of the node has cores; only simulated nodes have several
-      for (const int core : at(available, rank).cores) {
+      for (const int core : of_rank(available, rank).cores) {
         if (std::find(cores.begin(), cores.end(), core) == cores.end()) cores.push_back(core);
       }
     }
@@ -175,7 +168,7 @@ std::vector<Finding> check_binding(const Binding& binding, int threads) {
   std::vector<Finding> found;
   for (const int node : nodes_of(machine.placements)) {
     const std::vector<int> ranks = ranks_of(machine.placements, node);
-    const std::string& host = at(machine.placements, node).host;
+    const std::string& host = of_rank(machine.placements, node).host;
     const std::size_t there = node_cores(binding.available, ranks);
     const std::vector<run::Sharing> sharings = run::sharings(machine.placements, node);
     std::size_t used = 0;
@@ -189,7 +182,7 @@ std::vector<Finding> check_binding(const Binding& binding, int threads) {
       Finding finding{.severity = Severity::kWarning, .subject = "binding"};
       finding.evidence = fmt::format("{}: {} run{} {} threads on {}", host, ranks_text(sharing.ranks),
                                      sharing.ranks.size() > 1 ? "" : "s", running, cores_text(sharing.cores));
-      const AvailableCores& available = at(binding.available, sharing.ranks.front());
+      const AvailableCores& available = of_rank(binding.available, sharing.ranks.front());
       if (used < there) {  // while other cores are idle
         if (sharing.cores.size() == 1 || sharing.ranks.size() > sharing.cores.size()) {
           finding.severity = Severity::kError;
@@ -220,7 +213,7 @@ std::vector<Finding> check_binding(const Binding& binding, int threads) {
 std::vector<Finding> check_quota(const run::Machine& machine, int threads) {
   std::vector<Finding> found;
   for (const int node : nodes_of(machine.placements)) {
-    const run::Placement& first = at(machine.placements, node);
+    const run::Placement& first = of_rank(machine.placements, node);
     if (first.quota <= 0) continue;
     int running = 0;
     std::size_t cores = 0;

@@ -16,6 +16,12 @@ std::vector<int> ranks_of(std::span<const run::Placement> placements, int node);
 /// The nodes, by their lowest ranks.
 std::vector<int> nodes_of(std::span<const run::Placement> placements);
 
+/// The element of `rank` in a list by rank; of a node, it is that of its lowest rank.
+template <class List>
+const auto& of_rank(const List& by_rank, int rank) {
+  return by_rank[static_cast<std::size_t>(rank)];
+}
+
 /// The settings of all ranks, at the root, by rank; empty on other ranks. Collective.
 std::vector<Settings> gather(const Settings& mine, const mpi::Communicator& world);
 

@@ -39,7 +39,7 @@ Findings programs(const Context& context) {
   }
 }
 
-Findings openmp() {
+Findings openmp(const Context&) {
   const std::vector<std::string> hidden = os::hidden_openmp_binding();
   if (hidden.empty()) return {};
   return {note("openmp",
@@ -57,8 +57,6 @@ Findings binding(const Context& context) {
   if (found.empty()) {
     found.push_back(ok("binding", "each thread has its own core"));
   }
-  Findings variables = openmp();
-  std::move(variables.begin(), variables.end(), std::back_inserter(found));
   return found;
 }
 
@@ -146,9 +144,9 @@ Findings memory(const Context& context) {
 /// Collective; the findings of rank 0 count.
 using Check = Findings (*)(const Context&);
 
-constexpr std::array<Check, 14> kChecks{launcher,  programs,   binding,       quota,    topology,
-                                        processor, host_clock, network,       messages, shared_memory,
-                                        storage,   dataset,    micro_batches, memory};
+constexpr std::array<Check, 15> kChecks{launcher,      programs,  binding,    openmp,        quota,
+                                        topology,      processor, host_clock, network,       messages,
+                                        shared_memory, storage,   dataset,    micro_batches, memory};
 
 // Gives the findings of the root to all ranks.
 Findings shared_by_root(const Findings& found, const mpi::Communicator& world) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <span>
 
+#include "convoke/os/clock.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
@@ -17,16 +17,14 @@ constexpr int kRounds = 20;
 
 }  // namespace
 
-double system_clock_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double system_clock_seconds() { return os::seconds_since_1970(); }
 
 std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, const mpi::Communicator& world,
                                                const Clock& clock) {
   std::vector<ClockOffset> offsets;
   for (const int rank : nodes_of(machine.placements)) {
     if (rank == 0) continue;
-    const run::Placement& there = machine.placements[static_cast<std::size_t>(rank)];
+    const run::Placement& there = of_rank(machine.placements, rank);
     double theirs = 0;
     const auto bytes = std::as_writable_bytes(std::span(&theirs, 1));
     if (world.rank() == rank) {

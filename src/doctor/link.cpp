@@ -52,7 +52,7 @@ void answer(std::span<std::byte> message, int rounds, int there, const mpi::Comm
 
 Link measure(int there, const run::Machine& machine, const mpi::Communicator& world) {
   std::vector<std::byte> message(kLarge), received(kLarge);
-  Link link{.from = machine.host, .to = machine.placements[static_cast<std::size_t>(there)].host};
+  Link link{.from = machine.host, .to = of_rank(machine.placements, there).host};
   link.latency_seconds = ping_pong(std::span(message).first(kSmall), kSmallRounds, there, world);
   link.bytes_per_second = kLarge / cross(message, received, there, world);
   return link;
@@ -63,6 +63,9 @@ void be_measured(int there, const mpi::Communicator& world) {
   answer(std::span(message).first(kSmall), kSmallRounds, there, world);
   cross(message, received, there, world);
 }
+
+constexpr std::array kLinkFields{field<&Link::from>("host"), field<&Link::latency_seconds>("latency"),
+                                 field<&Link::bytes_per_second>("rate")};
 
 std::string describe(const Link& link) {
   return fmt::format("{}: {:.1f} us, {}",
@@ -76,22 +79,17 @@ std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communic
   constexpr std::size_t kMostHosts = 32;
   // Within the hosts, all at the same time.
   Settings mine;
-  const int node = machine.placements[static_cast<std::size_t>(machine.rank)].node;
+  const int node = of_rank(machine.placements, machine.rank).node;
   if (machine.local_rank == 0 && machine.local_ranks > 1) {
-    const Link link = measure(ranks_of(machine.placements, node)[1], machine, world);
-    mine = {{"host", link.from}, {"latency", link.latency_seconds}, {"rate", link.bytes_per_second}};
+    mine = to_settings(kLinkFields, measure(ranks_of(machine.placements, node)[1], machine, world));
   } else if (machine.local_rank == 1) {
     be_measured(node, world);
   }
   std::vector<Link> links;
   for (const Settings& seen : gather_hosts(mine, machine, world)) {
     if (seen.empty()) continue;
-    SettingsReader read(seen, "link");
-    const std::string host = read.get("host", "");
-    links.push_back({.from = host,
-                     .to = host,
-                     .latency_seconds = read.get("latency", 0.0),
-                     .bytes_per_second = read.get("rate", 0.0)});
+    links.push_back(from_settings(kLinkFields, seen, "link"));
+    links.back().to = links.back().from;
   }
   // Between the hosts, one after the other.
   const std::vector<int> nodes = nodes_of(machine.placements);

@@ -124,7 +124,7 @@ bool has_more_ranks_than_cores(const run::Sharing& sharing) {
 // only the ranks.
 bool waiting_ranks_yield(const run::Machine& machine, bool ask) {
   if (on("mpi_oversubscribe", ask)) return true;
-  const int node = machine.placements[static_cast<std::size_t>(machine.rank)].node;
+  const int node = of_rank(machine.placements, machine.rank).node;
   const std::vector<run::Sharing> shared = run::sharings(machine.placements, node);
   return on("mpi_yield_when_idle", ask || std::ranges::any_of(shared, has_more_ranks_than_cores));
 }

@@ -27,7 +27,7 @@ std::string read_neighbor(const run::Machine& machine, const mpi::Communicator& 
   const std::uint64_t word = 0x636f6e766f6b65;
   Word there{getpid(), &word};
   const auto bytes = std::as_writable_bytes(std::span(&there, 1));
-  const int node = machine.placements[static_cast<std::size_t>(machine.rank)].node;
+  const int node = of_rank(machine.placements, machine.rank).node;
   const std::vector<int> local = ranks_of(machine.placements, node);
   std::int32_t failed = 0;
   const auto answer = std::as_writable_bytes(std::span(&failed, 1));

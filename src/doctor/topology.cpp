@@ -122,7 +122,7 @@ std::vector<Finding> check_smt(const run::Machine& machine, const Topology& topo
       std::set<int> cpus;
       int running = 0;
       for (const int rank : sharing.ranks) {
-        const std::vector<int>& mine = topology.cpus[static_cast<std::size_t>(rank)];
+        const std::vector<int>& mine = of_rank(topology.cpus, rank);
         cpus.insert(mine.begin(), mine.end());
         running += machine.threads_of(rank, threads);
       }
@@ -132,7 +132,7 @@ std::vector<Finding> check_smt(const run::Machine& machine, const Topology& topo
           warning("smt",
                   fmt::format("{}: {} threads have {} CPUs, but these are hardware threads of only {} "
                               "({} each), and share their arithmetic units",
-                              machine.placements[static_cast<std::size_t>(node)].host, running, cpus.size(),
+                              of_rank(machine.placements, node).host, running, cpus.size(),
                               counted(cores, "core"), together),
                   "use one thread or rank for each core: run.threads = \"auto\", mpirun without "
                   "--use-hwthread-cpus, sbatch --hint=nomultithread"));
@@ -149,8 +149,7 @@ std::vector<Finding> check_numa(const run::Machine& machine, const Topology& top
     std::vector<int> across;
     const std::vector<int> ranks = ranks_of(machine.placements, node);
     for (const int rank : ranks) {
-      if (memory_of(machine.placements[static_cast<std::size_t>(rank)], host).size() > 1)
-        across.push_back(rank);
+      if (memory_of(of_rank(machine.placements, rank), host).size() > 1) across.push_back(rank);
     }
     if (across.empty()) continue;
     const std::size_t per_memory = std::max<std::size_t>(1, ranks.size() / nodes.size());
@@ -158,8 +157,8 @@ std::vector<Finding> check_numa(const run::Machine& machine, const Topology& top
     found.push_back({ranks.size() >= nodes.size() ? Severity::kWarning : Severity::kNote, "numa",
                      fmt::format("{}: the cores of {} {} belong to several of the {} NUMA nodes; memory "
                                  "of another node is slower",
-                                 machine.placements[static_cast<std::size_t>(node)].host,
-                                 plural(std::ssize(across), "rank"), os::format_ranges(across), nodes.size()),
+                                 of_rank(machine.placements, node).host, plural(std::ssize(across), "rank"),
+                                 os::format_ranges(across), nodes.size()),
                      fmt::format("give each NUMA node its own ranks: mpirun --map-by ppr:{}:numa:PE={}",
                                  per_memory, std::max<std::size_t>(1, each))});
   }
@@ -181,15 +180,14 @@ std::vector<Finding> check_speeds(const run::Machine& machine, const Topology& t
       }
     }
     const bool used = std::ranges::any_of(ranks_of(machine.placements, node), [&](int rank) {
-      return std::ranges::any_of(machine.placements[static_cast<std::size_t>(rank)].cores,
+      return std::ranges::any_of(of_rank(machine.placements, rank).cores,
                                  [&](int core) { return slow.contains(core); });
     });
     if (!used) continue;
     found.push_back(
         note("cores",
              fmt::format("{}: {} of the {} cores are slower than the others, which wait for them",
-                         machine.placements[static_cast<std::size_t>(node)].host, slow.size(),
-                         cores_by_memory(host).size()),
+                         of_rank(machine.placements, node).host, slow.size(), cores_by_memory(host).size()),
              fmt::format("compare with the fast cores alone: taskset -c \"{}\"", os::format_ranges(fast))));
   }
   return found;
@@ -199,14 +197,14 @@ std::string binding_map(const run::Machine& machine, const Topology& topology, i
   std::string text;
   for (const auto& [node, host] : topology.hosts) {
     const auto cores = cores_by_memory(host);
-    const run::Placement& first = machine.placements[static_cast<std::size_t>(node)];
+    const run::Placement& first = of_rank(machine.placements, node);
     text += fmt::format("{}: {}{}{}\n", first.host, counted(cores.size(), "core"), parts_of(host),
                         first.quota > 0 ? fmt::format(", {:.1f} CPUs granted", first.quota) : "");
     const std::vector<int> ranks = ranks_of(machine.placements, node);
     os::WorkerPlace place{.workers_of_host = 0};
     for (const int rank : ranks) place.workers_of_host += machine.threads_of(rank, threads);
     for (const int rank : ranks) {
-      const run::Placement& placement = machine.placements[static_cast<std::size_t>(rank)];
+      const run::Placement& placement = of_rank(machine.placements, rank);
       std::string row;
       for (std::size_t i = 0; i < cores.size(); ++i) {
         if (i > 0 && cores[i].first != cores[i - 1].first) row += '|';
@@ -215,7 +213,7 @@ std::string binding_map(const run::Machine& machine, const Topology& topology, i
       }
       place.workers = machine.threads_of(rank, threads);
       text += fmt::format("  rank {:<5} {}  {}{}, {} {}\n", rank, row, counted(place.workers, "thread"),
-                          spread_of(place, topology.cpus[static_cast<std::size_t>(rank)], host),
+                          spread_of(place, of_rank(topology.cpus, rank), host),
                           plural(std::ssize(placement.cores), "core"), os::format_ranges(placement.cores));
       place.first += place.workers;
     }
