@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <set>
 #include <span>
 
 #include "convoke/explore/correlation.hpp"
@@ -89,19 +90,17 @@ std::vector<NearPair> nearest_pairs(const data::DatasetReader& reader, const Com
     std::int64_t a, b;
     auto operator<=>(const Candidate&) const = default;
   };
-  std::vector<Candidate> candidates;
+  std::set<Candidate> candidates;
   for (std::int64_t a = 0; a < vectors.rows; ++a) {
     for (std::int64_t r = 0; r < neighbors.k; ++r) {
       const std::int64_t b = neighbors.of(a, r);
       const double distance = distance_between(vectors, a, b);
-      if (distance > 0) candidates.push_back({distance, std::min(a, b), std::max(a, b)});
+      if (distance > 0) candidates.insert({distance, std::min(a, b), std::max(a, b)});
     }
   }
-  std::ranges::sort(candidates);
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  candidates.resize(std::min(candidates.size(), most));
   std::vector<NearPair> pairs;
   for (const Candidate& candidate : candidates) {
+    if (pairs.size() == most) break;
     pairs.push_back({read_sample(reader, comparison.samples[static_cast<std::size_t>(candidate.a)]),
                      read_sample(reader, comparison.samples[static_cast<std::size_t>(candidate.b)]),
                      candidate.distance});
