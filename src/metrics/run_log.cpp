@@ -26,24 +26,19 @@ namespace {
   throw Error("cannot write " + file.string() + ": " + std::strerror(error), hint);
 }
 
-// Cuts off an unfinished last line, which a killed run or a full disk leaves. Returns true if the file is not
-// empty then.
-bool drop_unfinished_line(const std::filesystem::path& file) {
+// Cuts off an unfinished last line, which a killed run or a full disk leaves. Returns the file.
+const std::filesystem::path& without_unfinished_line(const std::filesystem::path& file) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return false;
+  if (!std::filesystem::is_regular_file(file, error)) return file;
   const std::string text = read_text(file).value_or("");
   const std::size_t end = text.rfind('\n') + 1;  // npos + 1 is 0
-  if (end == text.size()) return end > 0;
+  if (end == text.size()) return file;
   std::filesystem::resize_file(file, end, error);
   if (error) fail(file, error.value());
-  return end > 0;
-}
-
-const std::filesystem::path& without_unfinished_line(const std::filesystem::path& file) {
-  drop_unfinished_line(file);
   return file;
 }
 
+// Keys of records.
 constexpr std::array<std::string_view, 11> kColumns{"event",
                                                     "member",
                                                     "epoch",
@@ -90,7 +85,7 @@ RunLog::RunLog(const std::filesystem::path& file) : file_(without_unfinished_lin
 void RunLog::append(const Settings& record) { file_.append(to_json(record) + '\n'); }
 
 void RunLog::remove_if(const std::function<bool(const Settings&)>& unwanted) {
-  const std::filesystem::path path = file();
+  const std::filesystem::path path = file_.file();
   std::istringstream in(read_text(path).value_or(""));
   std::string kept;
   bool removed = false;
@@ -106,10 +101,9 @@ void RunLog::remove_if(const std::function<bool(const Settings&)>& unwanted) {
   file_ = GrowingFile(path);
 }
 
-std::span<const std::string_view> CsvLog::columns() { return kColumns; }
-
-CsvLog::CsvLog(const std::filesystem::path& file) : is_new_(!drop_unfinished_line(file)), file_(file) {
-  if (is_new_) {
+CsvLog::CsvLog(const std::filesystem::path& file) : file_(without_unfinished_line(file)) {
+  std::error_code unknown;
+  if (const auto size = std::filesystem::file_size(file, unknown); unknown || size == 0) {
     file_.append(header() + "\n");
     return;
   }

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string_view>
 
 #include "convoke/core/settings.hpp"
@@ -44,8 +43,6 @@ class RunLog {
   /// line is damaged.
   void remove_if(const std::function<bool(const Settings&)>& unwanted);
 
-  const std::filesystem::path& file() const { return file_.file(); }
-
  private:
   GrowingFile file_;
 };
@@ -53,9 +50,6 @@ class RunLog {
 /// metrics.csv: the measurements during training, a line for each record, for spreadsheets and data frames.
 class CsvLog {
  public:
-  /// The columns: keys of records.
-  static std::span<const std::string_view> columns();
-
   /// Opens `file` to append, like RunLog; a new file begins with the names of the columns. Throws Error
   /// naming the file, also if it has other columns.
   explicit CsvLog(const std::filesystem::path& file);
@@ -65,7 +59,6 @@ class CsvLog {
   void append(const Settings& record);
 
  private:
-  bool is_new_;
   GrowingFile file_;
 };
 
