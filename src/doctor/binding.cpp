@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "convoke/core/text.hpp"
 #include "convoke/doctor/launcher.hpp"
@@ -71,12 +72,11 @@ std::string cores_text(std::span<const int> cores) {
 }
 
 std::size_t node_cores(std::span<const AvailableCores> available, std::span<const int> ranks) {
-  std::vector<int> all;
+  std::set<int> all;
   for (const int rank : ranks) {
-    all.insert(all.end(), of_rank(available, rank).cores.begin(), of_rank(available, rank).cores.end());
+    all.insert(of_rank(available, rank).cores.begin(), of_rank(available, rank).cores.end());
   }
-  std::ranges::sort(all);
-  return static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
+  return all.size();
 }
 
 // The options that give `ranks` ranks the `cores` cores of a node.

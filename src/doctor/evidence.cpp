@@ -1,7 +1,7 @@
 #include "doctor/evidence.hpp"
 
-#include <algorithm>
 #include <optional>
+#include <set>
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
@@ -19,11 +19,9 @@ std::vector<int> ranks_of(std::span<const run::Placement> placements, int node) 
 }
 
 std::vector<int> nodes_of(std::span<const run::Placement> placements) {
-  std::vector<int> nodes;
-  for (const run::Placement& placement : placements) nodes.push_back(placement.node);
-  std::ranges::sort(nodes);
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
+  std::set<int> nodes;
+  for (const run::Placement& placement : placements) nodes.insert(placement.node);
+  return {nodes.begin(), nodes.end()};
 }
 
 std::vector<Settings> gather(const Settings& mine, const mpi::Communicator& world) {

@@ -108,6 +108,14 @@ Findings host_clock(const Context& context) {
   return check_clock_offsets(measure_clock_offsets(context.binding.machine, context.world));
 }
 
+constexpr std::array kStorageFields{
+    field<&Storage::host>("host"),           field<&Storage::role>("role"),
+    field<&Storage::path>("path"),           field<&Storage::failure>("failure"),
+    field<&Storage::type>("type"),           field<&Storage::network>("network"),
+    field<&Storage::free>("free"),           field<&Storage::write_rate>("write_rate"),
+    field<&Storage::read_rate>("read_rate"), field<&Storage::locking_refused>("locking_refused"),
+};
+
 // Rank 0 writes runs; every host reads the dataset.
 Findings storage(const Context& context) {
   std::vector<Storage> places;
@@ -115,10 +123,10 @@ Findings storage(const Context& context) {
   if (context.demand != nullptr) {
     Settings mine;
     if (context.binding.machine.local_rank == 0) {
-      mine = to_settings(probe_dataset(context.demand->layout.first, !context.quick));
+      mine = to_settings(kStorageFields, probe_dataset(context.demand->layout.first, !context.quick));
     }
     for (const Settings& seen : gather_hosts(mine, context.binding.machine, context.world)) {
-      places.push_back(storage_from(seen));
+      places.push_back(from_settings(kStorageFields, seen, "storage"));
     }
   }
   const std::uint64_t checkpoint =

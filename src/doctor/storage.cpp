@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/fields.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
@@ -101,14 +100,6 @@ std::string describe(const Storage& place) {
   return text + ")";
 }
 
-constexpr std::array kStorageFields{
-    field<&Storage::host>("host"),           field<&Storage::role>("role"),
-    field<&Storage::path>("path"),           field<&Storage::failure>("failure"),
-    field<&Storage::type>("type"),           field<&Storage::network>("network"),
-    field<&Storage::free>("free"),           field<&Storage::write_rate>("write_rate"),
-    field<&Storage::read_rate>("read_rate"), field<&Storage::locking_refused>("locking_refused"),
-};
-
 }  // namespace
 
 Storage probe_runs(const fs::path& folder, bool measure) {
@@ -138,10 +129,6 @@ Storage probe_dataset(const fs::path& path, bool measure) {
   }
   return storage;
 }
-
-Settings to_settings(const Storage& storage) { return convoke::to_settings(kStorageFields, storage); }
-
-Storage storage_from(const Settings& settings) { return from_settings(kStorageFields, settings, "storage"); }
 
 bool hdf5_must_lock() {
   const std::string value = os::variable("HDF5_USE_FILE_LOCKING").value_or("");

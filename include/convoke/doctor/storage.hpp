@@ -29,9 +29,6 @@ Storage probe_runs(const std::filesystem::path& folder, bool measure);
 /// Examines a file of a dataset. `measure`: reads some MiB that are not in memory.
 Storage probe_dataset(const std::filesystem::path& file, bool measure);
 
-Settings to_settings(const Storage& storage);
-Storage storage_from(const Settings& settings);
-
 /// Finds places that are unusable, full or slow. `checkpoint`: bytes of a checkpoint; 0: unknown.
 /// `must_lock`: see hdf5_must_lock. Pure.
 std::vector<Finding> check_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
