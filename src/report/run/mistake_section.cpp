@@ -31,9 +31,7 @@ class TestSamples {
       const auto split = std::ranges::find_if(
           splits, [&](const auto& part) { return part.name == text_at(run.evaluation, "split"); });
       if (split == splits.end() || reader_->info().content_hash != hash) {
-        missing_ = file + " has other samples than those of the run's test";
-        reader_.reset();
-        return;
+        throw Error(file + " has other samples than those of the run's test");
       }
       split_ = static_cast<std::size_t>(split - splits.begin());
       names_ = explore::names_of(reader_->info(), file);

@@ -17,12 +17,6 @@ namespace fs = std::filesystem;
 // Returns an empty result if there is no such file.
 Settings read_json(const fs::path& file) { return metrics::read_json(file).value_or(Settings()); }
 
-Settings read_summary(const fs::path& file) {
-  Settings summary = read_json(file);
-  summary.rename("as_if", "emulated");  // of earlier versions
-  return summary;
-}
-
 }  // namespace
 
 std::string RunRecord::name() const {
@@ -53,7 +47,8 @@ RunRecord read_run(const fs::path& folder) {
   run.folder = folder;
   run.recipe_text = read_text(folder / "recipe.toml").value_or("");
   run.environment = read_json(folder / "environment.json");
-  run.summary = read_summary(folder / "summary.json");
+  run.summary = read_json(folder / "summary.json");
+  run.summary.rename("as_if", "emulated");  // of earlier versions
   if (run.environment.empty() && run.summary.empty()) {
     throw Error(fmt::format("{}: is not a run folder", folder.string()),
                 "pass a folder that `convoke train` has written: its --output, or runs/<name>-<time>");

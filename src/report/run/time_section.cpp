@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/explore/vectors.hpp"
 #include "report/run/sections.hpp"
 
 // Times of phases, over all ranks and of each rank.
@@ -24,17 +24,14 @@ Chart phase_chart(const RunRecord& run, double ranks) {
       "",
       "seconds",
       {{"phase"}, {}}};
-  const std::vector<std::string> of =
-      several ? std::vector<std::string>{"slowest", "mean", "fastest"} : std::vector<std::string>{"seconds"};
-  chart.table.columns.insert(chart.table.columns.end(), of.begin(), of.end());
+  using Columns = std::vector<std::pair<const char*, const char*>>;  // names and keys
+  const Columns columns = several ? Columns{{"slowest", "max"}, {"mean", "mean"}, {"fastest", "min"}}
+                                  : Columns{{"seconds", "max"}};
+  for (const auto& [name, key] : columns) chart.table.columns.emplace_back(name);
   for (const Phase& phase : kPhases) {
-    const std::string path = fmt::format("phases.{}", phase.key);
     std::vector<Cell> row{phase.name};
-    row.push_back(Cell::seconds(number_at(run.summary, path + ".max")));
-    if (several) {
-      row.push_back(Cell::seconds(number_at(run.summary, path + ".mean")));
-      row.push_back(Cell::seconds(number_at(run.summary, path + ".min")));
-    }
+    for (const auto& [name, key] : columns)
+      row.push_back(Cell::seconds(number_at(run.summary, fmt::format("phases.{}.{}", phase.key, key))));
     chart.table.rows.push_back(std::move(row));
   }
   return chart;
@@ -43,7 +40,7 @@ Chart phase_chart(const RunRecord& run, double ranks) {
 // The parts of the steps of each rank as one bar. With many ranks, only those that computed longest: others
 // wait for them.
 Chart step_chart(const Settings& phases, std::size_t ranks) {
-  constexpr std::size_t kShown = 24;
+  constexpr std::int64_t kShown = 24;
   std::vector<std::vector<double>> columns;
   Chart chart{Chart::Kind::kBar,
               "Training steps by rank",
@@ -60,13 +57,9 @@ Chart step_chart(const Settings& phases, std::size_t ranks) {
     columns.back().resize(ranks, NAN);
     for (std::size_t r = 0; p < kLastOfStep && r < ranks; ++r) computing[r] += columns.back()[r];
   }
-  std::vector<std::size_t> shown(ranks);
-  std::iota(shown.begin(), shown.end(), std::size_t{0});
-  if (ranks > kShown) {
-    std::ranges::stable_sort(shown,
-                             [&](std::size_t a, std::size_t b) { return computing[a] > computing[b]; });
-    shown.resize(kShown);
-    std::ranges::sort(shown);
+  std::vector<std::size_t> shown = explore::largest<std::size_t>(computing, kShown);
+  std::ranges::sort(shown);
+  if (shown.size() < ranks) {
     chart.note += fmt::format(" Of {} ranks, these {} computed longest.", ranks, kShown);
   }
   for (const std::size_t r : shown) {
