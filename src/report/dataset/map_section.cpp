@@ -70,12 +70,8 @@ void add_maps(Page& page, const Shown& shown) {
                   "maps show {} of them.",
                   format_count(std::ssize(comparison.samples)), comparison.vectors,
                   comparison.pca.variance.size(), format_count(std::ssize(comparison.mapped))));
-  explore::Matrix plane(std::ssize(comparison.mapped), 2);
-  for (std::int64_t i = 0; i < plane.rows; ++i) {
-    for (std::int64_t c = 0; c < std::min<std::int64_t>(2, comparison.pca.scores.columns); ++c) {
-      plane(i, c) = comparison.pca.scores(comparison.mapped[static_cast<std::size_t>(i)], c);
-    }
-  }
+  const explore::Matrix plane =
+      explore::first_columns(explore::rows_at(comparison.pca.scores, comparison.mapped), 2);
   const auto axis = [&](std::size_t c) {
     return c < comparison.pca.variance.size()
                ? fmt::format("component {} ({:.1f} %)", c + 1, 100 * comparison.pca.share(c))

@@ -150,13 +150,11 @@ void add_correlations(Page& page, const Shown& shown) {
     page.paragraph(fmt::format("The {} features, of {}, whose variance the class explains best.",
                                correlations.rows, shown.found.correlation_ratios.size()));
   }
-  const auto name = [&](std::int64_t i) {
-    const auto at = static_cast<std::size_t>(i);
-    return features ? shown.channel_name(static_cast<std::size_t>(shown.found.correlated[at]))
-                    : shown.class_name(shown.found.survey.shown_classes[at]);
-  };
   std::vector<std::string> names;
-  for (std::int64_t i = 0; i < correlations.rows; ++i) names.push_back(name(i));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(correlations.rows); ++i) {
+    names.push_back(features ? shown.channel_name(static_cast<std::size_t>(shown.found.correlated[i]))
+                             : shown.class_name(shown.found.survey.shown_classes[i]));
+  }
   page.add(correlation_table(features ? "feature" : "class", names, correlations));
   if (features) {
     page.paragraph(
