@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "convoke/core/text.hpp"
 #include "shell_parts.hpp"
 

@@ -46,13 +46,23 @@ Layout small(const Layout& layout) {
   return one;
 }
 
-void add_compare(JobSet& jobs, const JobOptions& options, const std::vector<std::string>& after,
-                 const std::string& runs) {
-  const Layout one{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
-  jobs.scripts.push_back(make_script(options, "compare.sh", "compares its runs; arguments: their folders",
-                                     one, {.run = "", .setup = "", .arguments = "compare \"$@\""}));
-  jobs.submissions.push_back(
-      {.variable = "compare", .script = "compare.sh", .after = after, .arguments = runs});
+// A job that starts one process.
+constexpr Layout kOneCore{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
+
+// Adds the script NAME.sh, and its submission after the job before. `submission`: what it has besides.
+void add_job(JobSet& jobs, const JobOptions& options, const std::string& name, const std::string& what,
+             const Layout& layout, const JobCommand& command, Submission submission = {},
+             const std::string& array = {}) {
+  jobs.scripts.push_back(make_script(options, name + ".sh", what, layout, command, array));
+  submission.variable = name;
+  submission.script = name + ".sh";
+  submission.after = last_of(jobs);
+  jobs.submissions.push_back(std::move(submission));
+}
+
+// Returns the line of submit.sh that sets $run to the folder of a job's run.
+std::string run_of(const JobOptions& options, std::string_view job) {
+  return fmt::format("run=runs/{}-${{{}%%;*}}\n", shell_word(options.name), job);
 }
 
 }  // namespace
@@ -61,51 +71,32 @@ void add_prepare(JobSet& jobs, const JobOptions& options, const Layout& layout, 
                  const std::string& dataset, const std::string& more) {
   std::string arguments = fmt::format("prepare {} --output {}", shell_word(source), shell_word(dataset));
   if (!more.empty()) arguments += " " + more;
-  jobs.scripts.push_back(make_script(options, "prepare.sh", "all ranks make its dataset", layout,
-                                     {.run = "", .setup = "", .arguments = arguments}));
-  jobs.submissions.push_back({.variable = "prepare", .script = "prepare.sh", .after = last_of(jobs)});
+  add_job(jobs, options, "prepare", "all ranks make its dataset", layout, {.arguments = arguments});
   jobs.result = dataset;
 }
 
 void add_train(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe) {
-  jobs.scripts.push_back(make_script(options, "train.sh", "all ranks train one model", layout,
-                                     {.run = kRun,
-                                      .setup = "",
-                                      .arguments = fmt::format("train {} --output \"$run\" --resume", recipe),
-                                      .resumes = true}));
-  jobs.submissions.push_back({.variable = "train",
-                              .script = "train.sh",
-                              .after = last_of(jobs),
-                              .then = fmt::format("run=runs/{}-${{train%%;*}}\n", shell_word(options.name))});
+  add_job(
+      jobs, options, "train", "all ranks train one model", layout,
+      {.run = kRun, .arguments = fmt::format("train {} --output \"$run\" --resume", recipe), .resumes = true},
+      {.then = run_of(options, "train")});
   jobs.result = "$run";
 }
 
 void add_ensemble(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe,
                   std::int64_t members, std::int64_t at_once) {
-  jobs.scripts.push_back(make_script(
-      options, "member.sh", "each job of the array trains one member", layout,
+  add_job(
+      jobs, options, "member", "each job of the array trains one member", layout,
       {.run = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_ARRAY_JOB_ID}/member-$SLURM_ARRAY_TASK_ID\n",
-       .setup = "",
        .arguments = fmt::format("train {} --set ensemble.members={} --member \"$SLURM_ARRAY_TASK_ID\" \\\n"
                                 "  --output \"$run\" --resume",
                                 recipe, members),
        .resumes = true},
-      numbers(members, at_once)));
-  jobs.submissions.push_back(
-      {.variable = "member",
-       .script = "member.sh",
-       .after = last_of(jobs),
-       .then = fmt::format("run=runs/{}-${{member%%;*}}\n", shell_word(options.name))});
-  jobs.scripts.push_back(make_script(options, "gather.sh", "combines its members into an ensemble that votes",
-                                     small(layout),
-                                     {.run = "run=${1:?the folder above those of the members}\n",
-                                      .setup = "",
-                                      .arguments = "gather \"$run\"/member-* --output \"$run/ensemble\""}));
-  jobs.submissions.push_back({.variable = "gather",
-                              .script = "gather.sh",
-                              .after = {"member"},
-                              .arguments = "\"$run\"",
-                              .then = "run=$run/ensemble\n"});
+      {.then = run_of(options, "member")}, numbers(members, at_once));
+  add_job(jobs, options, "gather", "combines its members into an ensemble that votes", small(layout),
+          {.run = "run=${1:?the folder above those of the members}\n",
+           .arguments = "gather \"$run\"/member-* --output \"$run/ensemble\""},
+          {.arguments = "\"$run\"", .then = "run=$run/ensemble\n"});
   jobs.result = "$run";
 }
 
@@ -117,21 +108,17 @@ void add_sweep(JobSet& jobs, const JobOptions& options, const Layout& layout, co
   }
   setup += ")\n";
   const auto count = static_cast<std::int64_t>(variants.size());
-  jobs.scripts.push_back(make_script(
-      options, "sweep.sh", "each job of the array trains one variant", layout,
-      {.run = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_ARRAY_JOB_ID}/$SLURM_ARRAY_TASK_ID\n",
-       .setup = setup,
-       .arguments =
-           fmt::format("train {} ${{changes[$SLURM_ARRAY_TASK_ID]}} --output \"$run\" --resume", recipe),
-       .resumes = true},
-      numbers(count, at_once)));
-  jobs.submissions.push_back({.variable = "sweep",
-                              .script = "sweep.sh",
-                              .after = last_of(jobs),
-                              .then = fmt::format("run=runs/{}-${{sweep%%;*}}\n", shell_word(options.name))});
+  add_job(jobs, options, "sweep", "each job of the array trains one variant", layout,
+          {.run = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_ARRAY_JOB_ID}/$SLURM_ARRAY_TASK_ID\n",
+           .setup = setup,
+           .arguments =
+               fmt::format("train {} ${{changes[$SLURM_ARRAY_TASK_ID]}} --output \"$run\" --resume", recipe),
+           .resumes = true},
+          {.then = run_of(options, "sweep")}, numbers(count, at_once));
   std::string runs;
   for (std::int64_t i = 0; i < count; ++i) runs += fmt::format("{}\"$run/{}\"", i == 0 ? "" : " ", i);
-  add_compare(jobs, options, {"sweep"}, runs);
+  add_job(jobs, options, "compare", "compares its runs; arguments: their folders", kOneCore,
+          {.arguments = "compare \"$@\""}, {.arguments = runs});
   jobs.result = "$run";
 }
 
@@ -148,17 +135,14 @@ void add_study(JobSet& jobs, const JobOptions& job, const std::vector<StudyJobs>
   jobs.scripts.push_back(
       make_script(job, "study.sh", "each job of the array is one run of the study", largest,
                   {.run = run,
-                   .setup = "",
                    .arguments = study + " --task \"$((SLURM_ARRAY_TASK_ID + ${2:-0}))\"" + with(how.options),
                    .alone = true},
                   numbers(1, 0)));
-  const Layout one{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
-  jobs.scripts.push_back(
-      make_script(job, "collect.sh", "collects the measurements of its runs, and submits further runs", one,
-                  {.run = run + "here=${2:?the folder of these scripts}\n",
-                   .setup = "",
-                   .arguments = study + " --collect --more \"$here\"" + with(how.more_options),
-                   .alone = true}));
+  jobs.scripts.push_back(make_script(
+      job, "collect.sh", "collects the measurements of its runs, and submits further runs", kOneCore,
+      {.run = run + "here=${2:?the folder of these scripts}\n",
+       .arguments = study + " --collect --more \"$here\"" + with(how.more_options),
+       .alone = true}));
   jobs.before =
       fmt::format("study=${{1:-{}}}\n{} study \"$here/study.toml\" --output \"$study\"{} --begin\n",
                   how.folder.empty() ? fmt::format("studies/{}-$(date +%Y%m%d-%H%M%S)", shell_word(job.name))
@@ -206,11 +190,9 @@ void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int6
 }
 
 void add_evaluate(JobSet& jobs, const JobOptions& options, const Layout& layout) {
-  jobs.scripts.push_back(
-      make_script(options, "report.sh", "evaluates the run on the test split of its recipe", small(layout),
-                  {.run = "run=${1:?the folder of a run}\n", .setup = "", .arguments = "evaluate \"$run\""}));
-  jobs.submissions.push_back(
-      {.variable = "report", .script = "report.sh", .after = last_of(jobs), .arguments = "\"$run\""});
+  add_job(jobs, options, "report", "evaluates the run on the test split of its recipe", small(layout),
+          {.run = "run=${1:?the folder of a run}\n", .arguments = "evaluate \"$run\""},
+          {.arguments = "\"$run\""});
 }
 
 void start_after(JobSet& jobs, const std::string& job) {

@@ -41,11 +41,11 @@ std::string to_text(const JobScript& script);
 
 /// The command that a script runs.
 struct JobCommand {
-  std::string run;        ///< the line that sets $run, the run folder; empty: none
-  std::string setup;      ///< further lines before the launch; may be empty
-  std::string arguments;  ///< arguments of convoke, as shell words
-  bool alone = false;     ///< start one process, which starts the ranks
-  bool resumes = false;   ///< the command continues from checkpoints, so the job is warned and requeued
+  std::string run = {};        ///< the line that sets $run, the run folder; empty: none
+  std::string setup = {};      ///< further lines before the launch; may be empty
+  std::string arguments = {};  ///< arguments of convoke, as shell words
+  bool alone = false;          ///< start one process, which starts the ranks
+  bool resumes = false;        ///< the command continues from checkpoints, so the job is warned and requeued
 };
 
 /// Returns a script that runs `command` on `layout`. `array`: "0-3%2", or empty.

@@ -10,8 +10,8 @@ namespace convoke::slurm {
 
 /// One call of sbatch.
 struct Submission {
-  std::string variable;                 ///< variable of submit.sh for the job's number
-  std::string script;                   ///< file name
+  std::string variable = {};            ///< variable of submit.sh for the job's number
+  std::string script = {};              ///< file name
   std::vector<std::string> after = {};  ///< variables or numbers of the jobs that must succeed first
   bool whatever = false;                ///< these jobs need only end
   std::string options = {};             ///< options of sbatch in addition to those in the script
