@@ -1,5 +1,4 @@
 #include "convoke/supervise/heartbeat.hpp"
-#include "convoke/core/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +9,7 @@
 #include <span>
 #include <system_error>
 
-#include "convoke/core/settings.hpp"
+#include "convoke/core/fields.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/file.hpp"

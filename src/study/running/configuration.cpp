@@ -28,6 +28,12 @@ std::vector<std::vector<std::string>> variants_of(const std::vector<Axis>& axes)
   return variants;
 }
 
+// Returns the members that `ranks` ranks train: as many as ranks, unless the recipe says how many.
+std::int64_t member_count(const recipe::Recipe& recipe, std::int64_t ranks) {
+  if (recipe.train.mode != "ensemble") return 1;
+  return recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
+}
+
 /// The place of a configuration on the axes.
 struct Point {
   const std::string& recipe;
@@ -74,10 +80,7 @@ Configuration planned_configuration(const StudyFile& study, const Point& point) 
   if (point.fraction != nullptr) change(fmt::format("data.fraction={}", *point.fraction));
 
   recipe::Recipe recipe = load(study, point, made);
-  const bool votes = recipe.train.mode == "ensemble";
-  const std::int64_t members = !votes                        ? 1
-                               : recipe.ensemble.members > 0 ? recipe.ensemble.members
-                                                             : point.ranks;
+  const std::int64_t members = member_count(recipe, point.ranks);
   if (point.batch == "weak") {
     // The batch grows with the ranks of a member; the micro-batch, which may depend on the batch, must not
     // change.
@@ -133,6 +136,14 @@ std::vector<Configuration> all_of(const StudyFile& study) {
   return all;
 }
 
+std::vector<std::string> obstacles_of(const std::vector<Configuration>& all) {
+  std::vector<std::string> list;
+  for (const Configuration& each : all) {
+    if (!each.obstacle.empty()) list.push_back(each.name + ": " + each.obstacle);
+  }
+  return list;
+}
+
 void require_distinct(const std::vector<Configuration>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -147,8 +158,7 @@ void require_distinct(const std::vector<Configuration>& all) {
 }  // namespace
 
 std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emulated) {
-  const bool votes = recipe.train.mode == "ensemble";
-  const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
+  const std::int64_t members = member_count(recipe, ranks);
   if (emulated && (ranks % members != 0 || !recipe.ensemble.ranks.empty())) {
     return fmt::format("an emulated ensemble needs as many ranks for each member, but {} have {}",
                        counted(members, "member"),
@@ -158,7 +168,7 @@ std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emul
   const std::int64_t group = (ranks + members - 1) / members;  // size of the largest group
   if (group <= micro_batches) return {};
   return fmt::format("{} ranks{}, but a step of {} samples has {} of {}: {} would have no work", group,
-                     votes ? " for a member" : "", recipe.train.step.batch,
+                     recipe.train.mode == "ensemble" ? " for a member" : "", recipe.train.step.batch,
                      counted(micro_batches, "micro-batch"), recipe.micro_batch(), group - micro_batches);
 }
 
@@ -170,21 +180,12 @@ std::vector<std::string> Configuration::changes_of(const StudyFile& study, std::
   return all;
 }
 
-std::vector<std::string> obstacles(const StudyFile& study) {
-  std::vector<std::string> list;
-  for (const Configuration& each : all_of(study)) {
-    if (!each.obstacle.empty()) list.push_back(each.name + ": " + each.obstacle);
-  }
-  return list;
-}
+std::vector<std::string> obstacles(const StudyFile& study) { return obstacles_of(all_of(study)); }
 
 std::vector<Configuration> planned_configurations(const StudyFile& study) {
   std::vector<Configuration> all = all_of(study);
   require_distinct(all);
-  std::vector<std::string> impossible;
-  for (const Configuration& each : all) {
-    if (!each.obstacle.empty()) impossible.push_back(each.name + ": " + each.obstacle);
-  }
+  const std::vector<std::string> impossible = obstacles_of(all);
   if (impossible.empty()) return all;
   if (!study.leave_out || impossible.size() == all.size()) {
     throw Error(

@@ -59,9 +59,13 @@ ConfigurationRunner::ConfigurationRunner(const StudyFile& study, const StudyFold
       environment_(std::move(environment)),
       loops_(environment_.cores, folder.calibration()) {}
 
+Launch ConfigurationRunner::launch(const Configuration& configuration) const {
+  return launch_of(configuration.ranks_at_once(), configuration.at.threads, environment_.all_cores,
+                   environment_.launch_options);
+}
+
 bool ConfigurationRunner::oversubscribes(const Configuration& configuration) const {
-  return launch_of(configuration.ranks_at_once(), configuration.at.threads, environment_.all_cores)
-      .oversubscribed;
+  return launch(configuration).oversubscribed;
 }
 
 // Returns the number of busy cores of this host.
@@ -76,9 +80,7 @@ void ConfigurationRunner::calibrate(const std::vector<Configuration>& configurat
 
 std::vector<std::string> ConfigurationRunner::command(const Configuration& configuration, std::int64_t repeat,
                                                       const fs::path& output, std::int64_t member) const {
-  std::vector<std::string> words = launch_of(configuration.ranks_at_once(), configuration.at.threads,
-                                             environment_.all_cores, environment_.launch_options)
-                                       .words;
+  std::vector<std::string> words = launch(configuration).words;
   words.insert(words.end(),
                {environment_.program, "train", configuration.recipe, "--quiet", "--output", output.string()});
   // Hundreds of runs do not need a page each; [set] may ask for them.
@@ -132,9 +134,7 @@ ConfigurationRunner::End ConfigurationRunner::train_one_by_one(const Configurati
     all.seconds += end.seconds;
     return end.code == 0 && end.interrupted_by == 0;
   };
-  std::vector<std::string> gather = launch_of(configuration.ranks_at_once(), configuration.at.threads,
-                                              environment_.all_cores, environment_.launch_options)
-                                        .words;
+  std::vector<std::string> gather = launch(configuration).words;
   gather.insert(gather.end(), {environment_.program, "gather", "--output", output.string()});
   for (std::int64_t member = 0; member < configuration.members; ++member) {
     const fs::path of_member = folder / fmt::format("member-{:03}", member);

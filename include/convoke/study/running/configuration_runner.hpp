@@ -59,6 +59,7 @@ class ConfigurationRunner {
 
  private:
   std::int64_t busy(const Configuration& configuration) const;
+  Launch launch(const Configuration& configuration) const;
   /// How a process, or several one after the other, ended.
   struct End {
     int code = 0;
