@@ -9,10 +9,6 @@
 namespace convoke::study {
 namespace {
 
-double upper(double value, const std::optional<Interval>& interval) {
-  return interval ? interval->high : value;
-}
-
 // The criterion: with a deadline, few core-seconds; otherwise, little time.
 bool is_better(const Recommendation& a, const Recommendation& b, const Requirements& requirements) {
   if (requirements.deadline_seconds) {
@@ -23,7 +19,7 @@ bool is_better(const Recommendation& a, const Recommendation& b, const Requireme
 
 // Returns "" if the configuration fulfils the requirements, otherwise the reason.
 std::string shortcoming(const Recommendation& r, const Requirements& requirements) {
-  const double seconds = upper(r.seconds, r.seconds_interval);
+  const double seconds = r.seconds_interval ? r.seconds_interval->high : r.seconds;
   if (requirements.deadline_seconds && seconds > *requirements.deadline_seconds) return "deadline";
   if (requirements.budget_core_seconds &&
       seconds * static_cast<double>(r.at.workers()) > *requirements.budget_core_seconds) {

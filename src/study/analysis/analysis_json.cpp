@@ -26,7 +26,6 @@ Value estimate(double value, const std::optional<Interval>& ends) {
   return s;
 }
 
-Value estimate(const Ratio& ratio) { return estimate(ratio.value, ratio.interval); }
 Value estimate(const Estimate& fitted) { return estimate(fitted.value, fitted.interval); }
 
 // Returns the values that all configurations of a curve have, without the fraction.

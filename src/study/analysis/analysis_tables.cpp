@@ -305,7 +305,7 @@ std::vector<std::string> remarks(const Analysis& analysis) {
     all.push_back(fmt::format(
         "{}: the speed-up exceeds the number of workers (Amdahl's f would be {}): no law applies, so nothing "
         "is predicted from them",
-        to_string(curve.shared), with_ends(curve.superlinear->value, curve.superlinear->interval, 4)));
+        to_string(curve.shared), with_ends(curve.superlinear, 4)));
   }
   add_verdicts(all, analysis);
   if (analysis.replication) all.push_back(sentence(*analysis.replication));

@@ -33,8 +33,7 @@ PricedMachine read_machine(const Settings& table) {
   SettingsReader read(table, "machine");
   PricedMachine machine;
   machine.name = read.require_string("name");
-  machine.cores = read.get("cores", machine.cores);
-  read.check("cores", machine.cores >= 0, "at least 0");
+  machine.cores = read.get_count("cores", machine.cores, 0);
   machine.speed = read.get("speed", machine.speed);
   read.check("speed", machine.speed > 0, "above 0");
   machine.price_per_hour = price(read, "price_per_hour");

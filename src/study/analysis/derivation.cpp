@@ -108,12 +108,6 @@ std::optional<Range> saving(const Rows& rows, const TableRow& row) {
   return {};
 }
 
-// Unlike to_string(), it tells all coordinates apart.
-std::string key_of(const Coordinates& at) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", at.system, at.mode, at.ranks, at.threads,
-                     at.fraction, at.batch, at.variant, at.machine, at.emulated);
-}
-
 }  // namespace
 
 std::optional<Range> Rows::figure(const TableRow& row, std::string_view column) {
@@ -125,14 +119,14 @@ std::optional<Range> Rows::figure(const TableRow& row, std::string_view column) 
 Rows::Rows(std::span<const TableRow> rows) : rows_(rows) {
   for (const TableRow& row : rows_) {
     const Coordinates at = coordinates(row.measurement);
-    const auto [place, is_new] = places_.try_emplace(key_of(at), configurations_.size());
+    const auto [place, is_new] = places_.try_emplace(at, configurations_.size());
     if (is_new) configurations_.push_back({at, {}});
     configurations_[place->second].rows.push_back(&row);
   }
 }
 
 const Rows::ConfigurationRows* Rows::configuration_at(const Coordinates& at) const {
-  const auto place = places_.find(key_of(at));
+  const auto place = places_.find(at);
   return place == places_.end() ? nullptr : &configurations_[place->second];
 }
 
@@ -163,7 +157,7 @@ Statistics Rows::statistics(const Coordinates& at, std::string_view column) cons
 
 const TableRow* Rows::base(const TableRow& row, std::string_view column) const {
   const Coordinates at = coordinates(row.measurement);
-  const auto [known, is_new] = bases_.try_emplace({key_of(at), std::string(column)}, nullptr);
+  const auto [known, is_new] = bases_.try_emplace({at, std::string(column)}, nullptr);
   if (is_new) known->second = find_base(at, column);
   return known->second;
 }

@@ -74,9 +74,9 @@ class Rows {
 
   std::span<const TableRow> rows_;
   std::vector<ConfigurationRows> configurations_;  ///< in the order of their first rows
-  std::map<std::string, std::size_t> places_;      ///< of the configurations, by name
-  /// Bases that were asked for, by the name of the configuration and the column.
-  mutable std::map<std::pair<std::string, std::string>, const TableRow*, std::less<>> bases_;
+  std::map<Coordinates, std::size_t> places_;      ///< of the configurations
+  /// Bases that were asked for, by configuration and column.
+  mutable std::map<std::pair<Coordinates, std::string>, const TableRow*> bases_;
 };
 
 /// A definition that derives a column's figure.

@@ -45,6 +45,12 @@ const auto* find_named(const Entries& entries, std::string_view name) {
   return found == entries.end() ? nullptr : &*found;
 }
 
+// True for a quantity of the model, and false for a time or what follows from times.
+bool is_score(const std::string& quantity) {
+  const Quantity* known = find_named(kQuantities, quantity);
+  return known != nullptr && known->kind == Quantity::Kind::kScore;
+}
+
 std::optional<Figure> ratio_at(const Analysis& analysis, const Coordinates& at, const Derived& derived) {
   for (const Curve& curve : analysis.curves) {
     for (const ScalingPoint& point : curve.points) {
@@ -89,11 +95,6 @@ std::vector<Coordinates> wanted_configurations(const Analysis& analysis, std::sp
 }
 
 bool is_ratio(const std::string& quantity) { return find_named(kDerived, quantity) != nullptr; }
-
-bool is_score(const std::string& quantity) {
-  const Quantity* known = find_named(kQuantities, quantity);
-  return known != nullptr && known->kind == Quantity::Kind::kScore;
-}
 
 bool is_share(const std::string& quantity) {
   return find_named(kQuantities, quantity) != nullptr &&

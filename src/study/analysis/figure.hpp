@@ -43,9 +43,6 @@ std::string heading_of(const std::string& quantity);
 /// True for a quantity that is relative to the base of a curve.
 bool is_ratio(const std::string& quantity);
 
-/// True for a quantity of the model, and false for a time or what follows from times.
-bool is_score(const std::string& quantity);
-
 /// True for a quantity of 0 to 1 that is shown as a percentage.
 bool is_share(const std::string& quantity);
 

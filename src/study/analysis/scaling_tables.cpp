@@ -80,10 +80,6 @@ void add_fractions(std::vector<TextTable>& all, const FractionTable& fractions, 
           });
 }
 
-std::string serial_fraction_text(const std::optional<Estimate>& estimate) {
-  return estimate ? with_ends(estimate->value, estimate->interval, 4) : "";
-}
-
 // The configurations to which the law is fitted may have marks, which apply to all that follows from the law.
 std::string law_title(const Curve& curve) { return marked(to_string(curve.shared), curve.law_marks); }
 
@@ -94,9 +90,9 @@ TextTable law_table(const Analysis& analysis) {
   for (const Curve& curve : analysis.curves) {
     if (!curve.amdahl) continue;
     const Estimate &t1 = curve.amdahl->sequential_seconds(), &f = curve.amdahl->serial_fraction();
-    table.rows.push_back(
-        {law_title(curve), curve.quantity == "published" ? "" : with_error(t1.value, t1.interval),
-         serial_fraction_text(f), f.value > 0 ? fmt::format("{:.1f}", 1 / f.value) : "no limit"});
+    table.rows.push_back({law_title(curve),
+                          curve.quantity == "published" ? "" : with_error(t1.value, t1.interval),
+                          with_ends(f, 4), f.value > 0 ? fmt::format("{:.1f}", 1 / f.value) : "no limit"});
   }
   return table;
 }
@@ -111,7 +107,7 @@ TextTable scaled_table(const Analysis& analysis) {
     for (const ScaledPoint& point : curve.points) {
       table.rows.push_back({marked(to_string(point.at), point.marks), number(point.workers),
                             with_ends(point.speedup, 4),
-                            &point == &curve.points.back() ? serial_fraction_text(curve.gustafson) : ""});
+                            &point == &curve.points.back() ? with_ends(curve.gustafson, 4) : ""});
     }
   }
   return table;

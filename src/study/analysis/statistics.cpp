@@ -14,9 +14,6 @@
 namespace convoke::study {
 namespace {
 
-// Returns the regularized incomplete beta function I_x(a, b).
-double incomplete_beta(double a, double b, double x) { return Eigen::numext::betainc(a, b, x); }
-
 // Returns the squared standard error of a mean.
 double error_squared(const Statistics& s) { return s.deviation * s.deviation / static_cast<double>(s.count); }
 
@@ -26,16 +23,6 @@ double satterthwaite(double u, std::int64_t n, double v, std::int64_t m) {
   const double sum = u + v;
   return sum * sum / (u * u / static_cast<double>(n - 1) + v * v / static_cast<double>(m - 1));
 }
-
-}  // namespace
-
-//   P(|T| >= t) = I_{v / (v + t^2)}(v / 2, 1 / 2)
-double student_p(double t, double degrees) {
-  if (!std::isfinite(t)) return 0;
-  return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
-}
-
-namespace {
 
 // p decreases with t: bracketed, then halved until the bounds are neighboring numbers.
 double find_student_t(double degrees) {
@@ -50,6 +37,12 @@ double find_student_t(double degrees) {
 }
 
 }  // namespace
+
+//   P(|T| >= t) = I_{v / (v + t^2)}(v / 2, 1 / 2), with I the regularized incomplete beta function
+double student_p(double t, double degrees) {
+  if (!std::isfinite(t)) return 0;
+  return Eigen::numext::betainc(degrees / 2, 0.5, degrees / (degrees + t * t));
+}
 
 // A search takes 0.1 ms, and a study asks again and again for the few degrees of its configurations.
 double student_t(double degrees) {

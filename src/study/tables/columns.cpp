@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
@@ -129,12 +130,9 @@ std::string mark_named(const std::string& written) {
 }
 
 void read_marks(TableRow& row, std::string_view, const std::string& cell, double) {
-  for (std::size_t at = 0; at < cell.size();) {
-    const std::size_t end = std::min(cell.find(';', at), cell.size());
-    if (const std::string mark = trimmed(cell.substr(at, end - at)); !mark.empty()) {
-      row.measurement.marks.push_back(mark_named(mark));
-    }
-    at = end + 1;
+  std::istringstream in(cell);
+  for (std::string mark; std::getline(in, mark, ';');) {
+    if (mark = trimmed(mark); !mark.empty()) row.measurement.marks.push_back(mark_named(mark));
   }
 }
 

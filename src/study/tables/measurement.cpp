@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
@@ -44,11 +45,9 @@ Names further_names(std::span<const Measurement> measurements) {
 // Returns the further numbers that have columns in a file with this header; names have no quotes or commas.
 Names further_names(const std::string& header) {
   Names names;
-  for (std::size_t at = 0; at < header.size();) {
-    const std::size_t end = std::min(header.find_first_of(",\n", at), header.size());
-    const std::string name = header.substr(at, end - at);
+  std::istringstream in(header);
+  for (std::string name; std::getline(in, name, ',');) {
     if (name.starts_with(kFurtherPrefix)) names.insert(name.substr(kFurtherPrefix.size()));
-    at = end + 1;
   }
   return names;
 }

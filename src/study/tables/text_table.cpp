@@ -27,8 +27,8 @@ std::string with_ends(double value, const std::optional<Interval>& interval, int
   return fmt::format("{} ({:.{}f} to {:.{}f})", text, interval->low, digits, interval->high, digits);
 }
 
-std::string with_ends(const std::optional<Ratio>& ratio, int digits) {
-  return ratio ? with_ends(ratio->value, ratio->interval, digits) : "";
+std::string with_ends(const std::optional<Estimate>& estimate, int digits) {
+  return estimate ? with_ends(estimate->value, estimate->interval, digits) : "";
 }
 
 std::string aligned(std::span<const std::vector<std::string>> rows, std::size_t left) {

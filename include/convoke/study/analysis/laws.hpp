@@ -8,12 +8,6 @@
 
 namespace convoke::study {
 
-/// A fitted number.
-struct Estimate {
-  double value = 0;
-  std::optional<Interval> interval;  ///< empty without degrees of freedom
-};
-
 /// The measurements at one x.
 struct ValuesAt {
   double x = 0;

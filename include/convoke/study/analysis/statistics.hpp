@@ -61,11 +61,14 @@ std::optional<WelchTest> welch_test(const Statistics& a, const Statistics& b);
 /// Returns adjusted p-values of several tests, valid jointly (Holm, Scand. J. Statist. 6, 1979).
 std::vector<double> holm(std::span<const double> p);
 
-/// The quotient of two means.
-struct Ratio {
+/// A number that follows from measurements: fitted, or the quotient of two means.
+struct Estimate {
   double value = 0;
-  std::optional<Interval> interval = {};  ///< Fieller's; empty for single values, or if the divisor may be 0
+  /// Of a fit: empty without degrees of freedom. Of a quotient: Fieller's; empty for single values, or if the
+  /// divisor may be 0.
+  std::optional<Interval> interval = {};
 };
+using Ratio = Estimate;
 
 /// Returns mean(a) / mean(b) with the interval of Fieller (J. R. Statist. Soc. B 16, 1954) for independent
 /// means of unequal variances: the quotients q for which a Welch test cannot distinguish mean(a) from q

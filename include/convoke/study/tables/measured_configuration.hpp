@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -68,7 +69,7 @@ struct Coordinates {
   bool emulated = false;
 
   std::int64_t workers() const { return ranks * threads; }  ///< 0: unknown
-  bool operator==(const Coordinates&) const = default;
+  auto operator<=>(const Coordinates&) const = default;
 };
 
 Coordinates coordinates(const Measurement& measurement);

@@ -32,6 +32,6 @@ std::string with_error(double value, const std::optional<Interval>& interval, do
 
 /// Returns "1.80 (1.74 to 1.88)", because an interval need not be symmetric.
 std::string with_ends(double value, const std::optional<Interval>& interval, int digits);
-std::string with_ends(const std::optional<Ratio>& ratio, int digits);
+std::string with_ends(const std::optional<Estimate>& estimate, int digits);
 
 }  // namespace convoke::study
