@@ -50,7 +50,7 @@ std::string launch_of(const JobOptions& options) {
   if (options.launcher == Launcher::kMpirun) {
     return std::string(kMpirunNotices) + (options.bind ? kBoundMpirun : kMpirun);
   }
-  return std::string(kSrunNotes) + (options.bind ? kBoundSrun : kSrun);
+  return kSrunNotes + fmt::format(kSrun, options.bind ? "cores" : "none");
 }
 
 }  // namespace

@@ -30,12 +30,9 @@ export SLURM_PMIX_FENCE=ring
 # Since 22.05, srun does not take --cpus-per-task from the job.
 )sh";
 
-inline constexpr const char* kBoundSrun =
-    R"sh(launch=(srun --mpi=pmix --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=cores --kill-on-bad-exit=1)
-)sh";
-
+/// A format: "cores", or "none" if the system chooses them.
 inline constexpr const char* kSrun =
-    R"sh(launch=(srun --mpi=pmix --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=none --kill-on-bad-exit=1)
+    R"sh(launch=(srun --mpi=pmix --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind={} --kill-on-bad-exit=1)
 )sh";
 
 inline constexpr const char* kBefore =

@@ -32,10 +32,6 @@ constexpr std::array kHeartbeatFields{
     field<&Heartbeat::waiting_seconds>("waiting_seconds"),
 };
 
-Heartbeat heartbeat_from(const std::string& text, const fs::path& file) {
-  return from_settings(kHeartbeatFields, metrics::settings_from_json(text, file.string()), file.string());
-}
-
 }  // namespace
 
 std::string activity_text(const Heartbeat& heartbeat) {
@@ -63,7 +59,8 @@ bool write_heartbeat(const fs::path& folder, const Heartbeat& heartbeat) try {
 // A network file system shows what others wrote when a file is opened.
 std::optional<Heartbeat> read_heartbeat(const fs::path& folder, int rank) try {
   const fs::path file = heartbeat_file(folder, rank);
-  return heartbeat_from(os::File(file, os::Access::kRead).text(), file);
+  const std::string text = os::File(file, os::Access::kRead).text();
+  return from_settings(kHeartbeatFields, metrics::settings_from_json(text, file.string()), file.string());
 } catch (const std::exception&) {
   return std::nullopt;
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 
 namespace convoke::supervise {
 namespace {
@@ -72,10 +73,24 @@ std::string to_list(const std::vector<LaunchHost>& hosts) {
   return list;
 }
 
-std::string to_names(const std::vector<LaunchHost>& hosts) {
-  std::string list;
-  for (const LaunchHost& host : hosts) list += (list.empty() ? "" : ",") + host.name;
-  return list;
+// Returns the hosts of a list such as "a:2,b,b", as in `mpirun --host`: b has two slots.
+std::vector<LaunchHost> hosts_in_list(const std::string& list) {
+  std::vector<LaunchHost> hosts;
+  std::istringstream in(list);
+  for (std::string entry; std::getline(in, entry, ',');) {
+    const std::size_t colon = entry.rfind(':');
+    const std::string name = entry.substr(0, colon);
+    if (name.empty()) continue;
+    const int slots = colon == std::string::npos ? 1 : number(std::string_view(entry).substr(colon + 1));
+    const auto before =
+        std::find_if(hosts.begin(), hosts.end(), [&](const LaunchHost& host) { return host.name == name; });
+    if (before == hosts.end()) {
+      hosts.push_back({name, slots});
+    } else {
+      before->slots += slots;
+    }
+  }
+  return hosts;
 }
 
 int slots_of(const std::vector<LaunchHost>& hosts) {
@@ -100,25 +115,6 @@ std::filesystem::path run_of(const Words& words, std::size_t program) {
 }
 
 }  // namespace
-
-std::vector<LaunchHost> hosts_in_list(const std::string& list) {
-  std::vector<LaunchHost> hosts;
-  std::istringstream in(list);
-  for (std::string entry; std::getline(in, entry, ',');) {
-    const std::size_t colon = entry.rfind(':');
-    const std::string name = entry.substr(0, colon);
-    if (name.empty()) continue;
-    const int slots = colon == std::string::npos ? 1 : number(std::string_view(entry).substr(colon + 1));
-    const auto before =
-        std::find_if(hosts.begin(), hosts.end(), [&](const LaunchHost& host) { return host.name == name; });
-    if (before == hosts.end()) {
-      hosts.push_back({name, slots});
-    } else {
-      before->slots += slots;
-    }
-  }
-  return hosts;
-}
 
 std::vector<LaunchHost> hosts_in_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -193,9 +189,9 @@ LaunchCommand LaunchCommand::again(const std::vector<LaunchHost>& all,
     const bool joined = file->from > 0;
     words[file->option] = joined ? "--host=" + words[file->value].substr(file->from) : "--host";
   } else {  // the launcher has its hosts from Slurm
-    const Words more = launcher_ == Launcher::kSrun
-                           ? Words{fmt::format("--nodes={}", left.size()), "--nodelist=" + to_names(left)}
-                           : Words{"--host", to_list(left)};
+    const Words more = launcher_ == Launcher::kSrun ? Words{fmt::format("--nodes={}", left.size()),
+                                                            "--nodelist=" + join(names_in(left), ",")}
+                                                    : Words{"--host", to_list(left)};
     const auto at = std::find_if(words.begin(), words.end(), is_launcher);
     words.insert(at + 1, more.begin(), more.end());
   }

@@ -12,9 +12,6 @@ struct LaunchHost {
   friend bool operator==(const LaunchHost&, const LaunchHost&) = default;
 };
 
-/// Returns the hosts of a list such as "a:2,b,b", as in `mpirun --host`: b has two slots.
-std::vector<LaunchHost> hosts_in_list(const std::string& list);
-
 /// Returns the hosts of the lines "a slots=2" of a hostfile of Open MPI. Throws Error if it cannot be read.
 std::vector<LaunchHost> hosts_in_file(const std::filesystem::path& file);
 

@@ -45,7 +45,6 @@ class GradientExchange {
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   void connect(int place, int leaders);
   void add_member(Peers& peers, std::size_t member);
-  void handle(const SimulatedWorld::Wakeup& wakeup);
   void computed(int rank, double time);
   void arrived(int rank, double time, int sum);
   void advance(int rank);
@@ -126,7 +125,13 @@ void GradientExchange::add_member(Peers& peers, std::size_t member) {
 
 ExchangeTime GradientExchange::run() {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) schedule(rank);
-  world_.run([this](const SimulatedWorld::Wakeup& wakeup) { handle(wakeup); });
+  world_.run([this](const SimulatedWorld::Wakeup& wakeup) {
+    if (wakeup.reason == SimulatedWorld::Reason::kComputed) {
+      computed(wakeup.rank, wakeup.time);
+    } else {
+      arrived(wakeup.rank, wakeup.time, wakeup.sum);
+    }
+  });
   return {world_.end(), world_.handling_seconds()};
 }
 
@@ -140,14 +145,6 @@ void GradientExchange::schedule(int rank) {
   const std::size_t next = at(rank).reports;
   const double piece = time_of(next) - (next == 0 ? 0 : time_of(next - 1));
   world_.wake(rank, world_.core(rank).now + std::max(0.0, piece), SimulatedWorld::Reason::kComputed);
-}
-
-void GradientExchange::handle(const SimulatedWorld::Wakeup& wakeup) {
-  if (wakeup.reason == SimulatedWorld::Reason::kComputed) {
-    computed(wakeup.rank, wakeup.time);
-  } else {
-    arrived(wakeup.rank, wakeup.time, wakeup.sum);
-  }
 }
 
 void GradientExchange::computed(int rank, double time) {

@@ -34,6 +34,23 @@ std::int64_t member_count(const recipe::Recipe& recipe, std::int64_t ranks) {
   return recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
 }
 
+// Returns why `ranks` ranks cannot train `recipe`: a step has no micro-batch for some rank, or, with
+// `emulated`, its members have not as many ranks each. Empty if they can.
+std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emulated) {
+  const std::int64_t members = member_count(recipe, ranks);
+  if (emulated && (ranks % members != 0 || !recipe.ensemble.ranks.empty())) {
+    return fmt::format("an emulated ensemble needs as many ranks for each member, but {} have {}",
+                       counted(members, "member"),
+                       recipe.ensemble.ranks.empty() ? counted(ranks, "rank") : "ensemble.ranks");
+  }
+  const std::int64_t micro_batches = recipe.train.step.batch / recipe.micro_batch();
+  const std::int64_t group = (ranks + members - 1) / members;  // size of the largest group
+  if (group <= micro_batches) return {};
+  return fmt::format("{} ranks{}, but a step of {} samples has {} of {}: {} would have no work", group,
+                     recipe.train.mode == "ensemble" ? " for a member" : "", recipe.train.step.batch,
+                     counted(micro_batches, "micro-batch"), recipe.micro_batch(), group - micro_batches);
+}
+
 /// The place of a configuration on the axes.
 struct Point {
   const std::string& recipe;
@@ -156,21 +173,6 @@ void require_distinct(const std::vector<Configuration>& all) {
 }
 
 }  // namespace
-
-std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emulated) {
-  const std::int64_t members = member_count(recipe, ranks);
-  if (emulated && (ranks % members != 0 || !recipe.ensemble.ranks.empty())) {
-    return fmt::format("an emulated ensemble needs as many ranks for each member, but {} have {}",
-                       counted(members, "member"),
-                       recipe.ensemble.ranks.empty() ? counted(ranks, "rank") : "ensemble.ranks");
-  }
-  const std::int64_t micro_batches = recipe.train.step.batch / recipe.micro_batch();
-  const std::int64_t group = (ranks + members - 1) / members;  // size of the largest group
-  if (group <= micro_batches) return {};
-  return fmt::format("{} ranks{}, but a step of {} samples has {} of {}: {} would have no work", group,
-                     recipe.train.mode == "ensemble" ? " for a member" : "", recipe.train.step.batch,
-                     counted(micro_batches, "micro-batch"), recipe.micro_batch(), group - micro_batches);
-}
 
 std::vector<std::string> Configuration::changes_of(const StudyFile& study, std::int64_t repeat) const {
   std::vector<std::string> all = changes;

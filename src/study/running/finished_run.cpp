@@ -134,11 +134,8 @@ std::string bindings_of(const fs::path& folder) {
   std::string all;
   try {
     const Settings environment = require_json(folder / "environment.json");
-    const Value* placements = environment.find("placements");
-    const auto* list = placements == nullptr ? nullptr : std::get_if<Value::Array>(&placements->data());
-    if (list == nullptr) return {};
     std::vector<std::string> hosts;  // in order of first appearance
-    for (const Value& placement : *list) {
+    for (const Value& placement : list_at(environment, "placements")) {
       if (placement.table() == nullptr) return {};
       const std::string host = text_at(*placement.table(), "host");
       auto it = std::find(hosts.begin(), hosts.end(), host);

@@ -37,27 +37,8 @@ void move_to(int cpu) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-double slowest(const std::vector<double>& seconds) { return *std::ranges::max_element(seconds); }
-
-}  // namespace
-
-// As many chains as hide the latency of a multiplication and an addition, and fit into registers. All
-// converge to 4, and none starts there, because a compiler would see the fixed point.
-float spin(std::uint64_t iterations) {
-  constexpr int kChains = 12;
-  Four chains[kChains];
-#pragma GCC unroll kChains
-  for (int i = 0; i < kChains; ++i) chains[i] = Four{} - static_cast<float>(i);
-  for (std::uint64_t i = 0; i < iterations; ++i) {
-#pragma GCC unroll kChains
-    for (Four& each : chains) each = each * 0.75F + 1.0F;
-  }
-  Four sum{};
-#pragma GCC unroll kChains
-  for (const Four& each : chains) sum += each;
-  return sum[0] + sum[1] + sum[2] + sum[3];
-}
-
+// Returns the seconds of spin() on each of `cores` (logical CPUs), with one thread on each; starts when
+// all threads are ready.
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations) {
   std::vector<double> seconds(cores.size());
   // One clock for all threads: waiting for a core counts too.
@@ -78,6 +59,27 @@ std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations
   }
   threads.clear();
   return seconds;
+}
+
+double slowest(const std::vector<double>& seconds) { return *std::ranges::max_element(seconds); }
+
+}  // namespace
+
+// As many chains as hide the latency of a multiplication and an addition, and fit into registers. All
+// converge to 4, and none starts there, because a compiler would see the fixed point.
+float spin(std::uint64_t iterations) {
+  constexpr int kChains = 12;
+  Four chains[kChains];
+#pragma GCC unroll kChains
+  for (int i = 0; i < kChains; ++i) chains[i] = Four{} - static_cast<float>(i);
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+#pragma GCC unroll kChains
+    for (Four& each : chains) each = each * 0.75F + 1.0F;
+  }
+  Four sum{};
+#pragma GCC unroll kChains
+  for (const Four& each : chains) sum += each;
+  return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
 SpinLoops::SpinLoops(std::vector<int> cores, std::filesystem::path file, double loop_seconds)

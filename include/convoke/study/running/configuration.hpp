@@ -38,10 +38,6 @@ std::vector<Configuration> planned_configurations(const StudyFile& study);
 /// Returns the configurations that `leave_out` drops: "name: why".
 std::vector<std::string> obstacles(const StudyFile& study);
 
-/// Returns why `ranks` ranks cannot train `recipe`: a step has no micro-batch for some rank, or, with
-/// `emulated`, its members have not as many ranks each. Empty if they can.
-std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks, bool emulated = false);
-
 /// Returns the index of the configuration to which a run belongs; empty for a configuration that the study no
 /// longer has.
 std::optional<std::size_t> find_configuration(std::span<const Configuration> configurations,

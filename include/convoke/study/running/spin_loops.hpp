@@ -14,10 +14,6 @@ namespace convoke::study {
 /// each step waits for the previous one leaves units free, and would not notice such a thread.)
 float spin(std::uint64_t iterations);
 
-/// Returns the seconds of that loop on each of `cores` (logical CPUs), with one thread on each; starts when
-/// all threads are ready.
-std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations);
-
 /// The times of the loops on a quiet machine, by the number of busy cores (which lowers the clock). Detects
 /// before and after a run whether other programs use the machine.
 class SpinLoops {
