@@ -56,8 +56,7 @@ std::vector<Partition> parse_sinfo(const std::string& text) {
     std::string name = fields[0];
     const bool is_default = name.ends_with('*');
     if (is_default) name.pop_back();
-    auto it = std::find_if(partitions.begin(), partitions.end(),
-                           [&](const Partition& partition) { return partition.name == name; });
+    auto it = std::ranges::find(partitions, name, &Partition::name);
     if (it == partitions.end()) {
       it = partitions.insert(it, {name, is_default, parse_time(fields[2], "sinfo: " + name), {}});
     }

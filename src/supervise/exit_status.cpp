@@ -43,8 +43,7 @@ constexpr std::array kKnown{
 }  // namespace
 
 ExitStatus classify_exit(int code) {
-  const auto known =
-      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& entry) { return entry.code == code; });
+  const auto known = std::ranges::find(kKnown, code, &Known::code);
   if (known != kKnown.end()) return {known->action, known->reason};
   const char* const signal = code > kSignalled ? sigabbrev_np(code - kSignalled) : nullptr;
   return {RecoveryAction::kRestart, signal != nullptr ? fmt::format("a rank was killed (SIG{})", signal)

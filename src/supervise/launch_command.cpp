@@ -82,8 +82,7 @@ std::vector<LaunchHost> hosts_in_list(const std::string& list) {
     const std::string name = entry.substr(0, colon);
     if (name.empty()) continue;
     const int slots = colon == std::string::npos ? 1 : number(std::string_view(entry).substr(colon + 1));
-    const auto before =
-        std::find_if(hosts.begin(), hosts.end(), [&](const LaunchHost& host) { return host.name == name; });
+    const auto before = std::ranges::find(hosts, name, &LaunchHost::name);
     if (before == hosts.end()) {
       hosts.push_back({name, slots});
     } else {

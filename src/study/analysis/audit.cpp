@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -102,15 +103,8 @@ void check_column(std::string_view column, const Rows& rows, Audit& audit) {
 }  // namespace
 
 std::string_view to_string(Agreement agreement) {
-  switch (agreement) {
-    case Agreement::kPrinted:
-      return "as printed";
-    case Agreement::kRounding:
-      return "within rounding";
-    case Agreement::kDifferent:
-      break;
-  }
-  return "does not follow";
+  constexpr std::array<std::string_view, 3> kNames{"as printed", "within rounding", "does not follow"};
+  return kNames[static_cast<std::size_t>(agreement)];
 }
 
 Audit audit(std::span<const TableRow> table) {

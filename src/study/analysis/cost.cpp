@@ -158,8 +158,7 @@ std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
   for (const Settings& table : read.tables("machine")) {
     machines.push_back(read_machine(table));
     machines.back().currency = currency;
-    const auto same = [&](const PricedMachine& m) { return m.name == machines.back().name; };
-    if (std::ranges::count_if(machines, same) > 1) {
+    if (std::ranges::count(machines, machines.back().name, &PricedMachine::name) > 1) {
       throw Error(fmt::format("{}: machine \"{}\" occurs twice", table.where(), machines.back().name));
     }
   }

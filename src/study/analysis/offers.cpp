@@ -179,8 +179,7 @@ std::vector<Offer> offers(std::span<const Curve> curves,
   for (const Cost& cost : costs(priced, machines, "")) {
     const auto candidate =
         std::ranges::find_if(all, [&](const Candidate& each) { return each.configuration.at == cost.at; });
-    const auto machine =
-        std::ranges::find_if(machines, [&](const PricedMachine& m) { return m.name == cost.machine; });
+    const auto machine = std::ranges::find(machines, cost.machine, &PricedMachine::name);
     list.push_back(offer_of(cost, *candidate, *machine, demands));
   }
   std::ranges::stable_sort(list, {}, [](const Offer& offer) {

@@ -15,42 +15,18 @@
 namespace convoke::study {
 namespace {
 
-/// Finds the texts of the quantities of configurations.
-class Texts {
- public:
-  Texts(const Analysis& analysis, std::span<const PublishedTable> tables)
-      : analysis_(analysis), tables_(tables) {}
-
-  /// Returns "" if there is no value.
-  std::string of(const Coordinates& at, const std::string& name) const {
-    const std::optional<Figure> figure = figure_of(analysis_, at, name);
-    if (figure) return marked(figure->text, figure->marks);
-    return is_ratio(name) ? "" : printed_of(at, name);
-  }
-
-  /// Throws Error if no configuration has a value.
-  void require(std::span<const Coordinates> configurations, const std::string& name) const {
-    if (std::ranges::any_of(configurations, [&](const Coordinates& at) { return !of(at, name).empty(); }))
-      return;
-    throw Error(fmt::format("no configuration of the tables has a value of \"{}\"", name),
-                "use one of " + join(known_quantities(analysis_)));
-  }
-
- private:
-  std::string printed_of(const Coordinates& at, const std::string& name) const {
-    for (const PublishedTable& table : tables_) {
-      for (const TableRow& row : table.rows) {
-        const Printed* printed = row.find(name);
-        if (printed != nullptr && coordinates(row.measurement) == at)
-          return format_fixed(printed->value, digits_of(printed->half_unit));
-      }
+// Returns what the tables print for a quantity of a configuration; "" if they have no value.
+std::string printed_text(std::span<const PublishedTable> tables, const Coordinates& at,
+                         const std::string& name) {
+  for (const PublishedTable& table : tables) {
+    for (const TableRow& row : table.rows) {
+      const Printed* printed = row.find(name);
+      if (printed != nullptr && coordinates(row.measurement) == at)
+        return format_fixed(printed->value, digits_of(printed->half_unit));
     }
-    return "";
   }
-
-  const Analysis& analysis_;
-  std::span<const PublishedTable> tables_;
-};
+  return "";
+}
 
 // The number that a coordinate is: "4", "1/8".
 std::optional<double> number_of(const std::string& text) {
@@ -105,8 +81,17 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
   const Coordinate none{"", [](const Coordinates&) { return std::string(); }};
   const Coordinate& by_column = options.columns.empty() ? none : coordinate(options.columns);
   const std::vector<Coordinates> configurations = wanted_configurations(analysis, options.only);
-  const Texts texts(analysis, tables);
-  for (const std::string& name : options.show) texts.require(configurations, name);
+  const auto cell_text = [&](const Coordinates& at, const std::string& name) {
+    const std::optional<Figure> figure = figure_of(analysis, at, name);
+    if (figure) return marked(figure->text, figure->marks);
+    return is_ratio(name) ? "" : printed_text(tables, at, name);
+  };
+  for (const std::string& name : options.show) {
+    const auto has_value = [&](const Coordinates& at) { return !cell_text(at, name).empty(); };
+    if (std::ranges::any_of(configurations, has_value)) continue;
+    throw Error(fmt::format("no configuration of the tables has a value of \"{}\"", name),
+                "use one of " + join(known_quantities(analysis)));
+  }
   const Places places = places_of(configurations, by_row, by_column);
   const std::vector<std::string> groups = values_in_order(configurations, by_column);
 
@@ -121,7 +106,7 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
     for (const std::string& group : groups) {
       const auto place = places.find({value, group});
       for (const std::string& name : options.show) {
-        row.push_back(place == places.end() ? "" : texts.of(place->second, name));
+        row.push_back(place == places.end() ? "" : cell_text(place->second, name));
       }
     }
   }

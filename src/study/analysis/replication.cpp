@@ -31,8 +31,7 @@ std::optional<ReplicatedConfiguration> compared(const MeasuredConfiguration& fir
 }  // namespace
 
 std::int64_t Replication::covered() const {
-  return std::ranges::count_if(
-      configurations, [](const ReplicatedConfiguration& configuration) { return configuration.covered; });
+  return std::ranges::count(configurations, true, &ReplicatedConfiguration::covered);
 }
 
 double Replication::expected() const {

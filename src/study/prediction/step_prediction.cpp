@@ -11,8 +11,7 @@ namespace convoke::study {
 namespace {
 
 double compute_seconds(const StepProfile& profile, std::int64_t micro_batches) {
-  const auto found = std::ranges::find_if(
-      profile.compute, [&](const StepProfile::Compute& at) { return at.micro_batches == micro_batches; });
+  const auto found = std::ranges::find(profile.compute, micro_batches, &StepProfile::Compute::micro_batches);
   if (found == profile.compute.end()) {
     throw Error(fmt::format("the step of a rank with {} micro-batches was not measured", micro_batches));
   }

@@ -203,8 +203,7 @@ std::vector<Configuration> planned_configurations(const StudyFile& study) {
 std::optional<std::size_t> find_configuration(std::span<const Configuration> configurations,
                                               const Measurement& run) {
   const Coordinates at = on_any_machine(coordinates(run));
-  const auto it = std::ranges::find_if(
-      configurations, [&](const Configuration& configuration) { return configuration.at == at; });
+  const auto it = std::ranges::find(configurations, at, &Configuration::at);
   if (it == configurations.end()) return std::nullopt;
   return static_cast<std::size_t>(it - configurations.begin());
 }

@@ -135,8 +135,7 @@ std::string marked(const std::string& text, std::span<const std::string> marks) 
 
 const MeasuredConfiguration* configuration_at(std::span<const MeasuredConfiguration> configurations,
                                               const Coordinates& at) {
-  const auto it =
-      std::ranges::find_if(configurations, [&](const MeasuredConfiguration& c) { return c.at == at; });
+  const auto it = std::ranges::find(configurations, at, &MeasuredConfiguration::at);
   return it == configurations.end() ? nullptr : &*it;
 }
 
@@ -187,8 +186,7 @@ std::vector<MeasuredConfiguration> configurations_of(std::span<const Measurement
   std::vector<MeasuredConfiguration> configurations;
   for (const Measurement& measurement : measurements) {
     const Coordinates at = coordinates(measurement);
-    auto configuration =
-        std::ranges::find_if(configurations, [&](const MeasuredConfiguration& c) { return c.at == at; });
+    auto configuration = std::ranges::find(configurations, at, &MeasuredConfiguration::at);
     if (configuration == configurations.end()) {
       configurations.emplace_back();
       configuration = configurations.end() - 1;

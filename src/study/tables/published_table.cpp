@@ -56,11 +56,10 @@ Header read_header(CsvReader& reader, PublishedTable& table) {
 }
 
 void require_figures(const Header& header, const std::string& file) {
-  constexpr std::array<std::string_view, 6> kNoFigures{"ranks",  "threads", "fraction",
-                                                       "repeat", "epochs",  "started"};
+  constexpr std::array<std::string_view, 8> kNoFigures{"ranks",  "threads", "fraction", "batch",
+                                                       "repeat", "epochs",  "started",  "marks"};
   const bool any = std::ranges::any_of(header.roles, [&](const ColumnRole& role) {
-    return !role.column.empty() && !holds_names(role.column) && role.column != "batch" &&
-           role.column != "marks" &&
+    return !role.column.empty() && !holds_names(role.column) &&
            std::find(kNoFigures.begin(), kNoFigures.end(), role.column) == kNoFigures.end();
   });
   if (any) return;
