@@ -75,9 +75,8 @@ Value of(const ScalingPoint& point) {
 }
 
 Value of(const Prediction& p) {
-  Settings s{
+  return Settings{
       {"workers", p.workers}, {"seconds", estimate(p.seconds, p.seconds_interval)}, {"speedup", p.speedup}};
-  return s;
 }
 
 Value of(const Curve& curve) {
