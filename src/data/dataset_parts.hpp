@@ -11,7 +11,7 @@
 #include "convoke/hdf5/file.hpp"
 #include "stored_dataset.hpp"
 
-// The files of a dataset that is being written, and the arrays in them.
+// The arrays of a split, and the files of a dataset that is being written.
 
 namespace convoke::data {
 

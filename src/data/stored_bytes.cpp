@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "convoke/core/error.hpp"
+#include "dataset_parts.hpp"
 #include "stored_dataset.hpp"
 
 // The form in which the process that reads the structure of a folder of shards sends it to the others: the
@@ -108,10 +109,7 @@ void code(Coder& coder, StoredSplit& split) {
   code(coder, split.count);
   code(coder, split.type);
   code(coder, split.shape);
-  for (StoredArray* array : {&split.samples, &split.labels, &split.weights, &split.original_sizes,
-                             &split.groups, &split.encoded}) {
-    code_list(coder, *array);
-  }
+  for (const Column& column : kColumns) code_list(coder, split.*column.array);
   code_list(coder, split.ends);
 }
 

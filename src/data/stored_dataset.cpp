@@ -17,6 +17,7 @@
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/pictures/decode.hpp"
+#include "dataset_parts.hpp"
 
 namespace convoke::data {
 namespace {
@@ -96,14 +97,14 @@ std::optional<SampleType> sample_type_of(hdf5::ElementType stored) {
 }
 
 // Checks an array of one value, or `width` values, per sample.
-void expect_column(const hdf5::Dataset& column, hdf5::ElementType type, std::int64_t count,
-                   std::int64_t width = 1) {
-  const Shape shape = column.shape();
-  const Shape wanted = width == 1 ? Shape{count} : Shape{count, width};
-  expect(column.type() == type && shape == wanted, column,
-         fmt::format("holds {} of shape {}; {} samples need {} of shape {}", hdf5::name_of(column.type()),
-                     shape.to_string(), count, hdf5::name_of(type), wanted.to_string()),
-         column.type() == type ? "" : fmt::format("store it with .astype(\"{}\")", hdf5::name_of(type)));
+void expect_column(const hdf5::Dataset& stored, const Column& column, std::int64_t count) {
+  const Shape shape = stored.shape();
+  const Shape wanted = column.width == 1 ? Shape{count} : Shape{count, column.width};
+  const bool typed = stored.type() == column.type;
+  expect(typed && shape == wanted, stored,
+         fmt::format("holds {} of shape {}; {} samples need {} of shape {}", hdf5::name_of(stored.type()),
+                     shape.to_string(), count, hdf5::name_of(column.type), wanted.to_string()),
+         typed ? "" : fmt::format("store it with .astype(\"{}\")", hdf5::name_of(column.type)));
 }
 
 std::vector<std::string> splits_in(const hdf5::File& file) {
@@ -188,24 +189,12 @@ StoredSplit describe(const hdf5::File& file, const std::string& name) {
   StoredSplit split =
       group.contains(format::kEncoded) ? describe_encoded(file, group) : describe_samples(file, group);
   split.name = name;
-  const std::int64_t count = split.count;
-  const hdf5::Dataset labels = group.dataset(format::kLabels);
-  split.labels = array_of(file, labels);
-  expect_column(labels, hdf5::ElementType::kInt32, count);
-  if (group.contains(format::kWeights)) {
-    const hdf5::Dataset weights = group.dataset(format::kWeights);
-    expect_column(weights, hdf5::ElementType::kFloat32, count);
-    split.weights = array_of(file, weights);
-  }
-  if (group.contains(format::kOriginalSizes)) {
-    const hdf5::Dataset sizes = group.dataset(format::kOriginalSizes);
-    expect_column(sizes, hdf5::ElementType::kInt32, count, 2);
-    split.original_sizes = array_of(file, sizes);
-  }
-  if (group.contains(format::kGroups)) {
-    const hdf5::Dataset groups = group.dataset(format::kGroups);
-    expect_column(groups, hdf5::ElementType::kInt32, count);
-    split.groups = array_of(file, groups);
+  for (const Column& column : kColumns) {
+    if (column.array == &StoredSplit::samples || column.array == &StoredSplit::encoded) continue;
+    if (column.array != &StoredSplit::labels && !group.contains(column.name)) continue;
+    const hdf5::Dataset dataset = group.dataset(column.name);
+    expect_column(dataset, column, split.count);
+    split.*column.array = array_of(file, dataset);
   }
   return split;
 }
@@ -275,25 +264,21 @@ void expect_place(const hdf5::File& file, std::size_t shard, std::size_t shards)
 }
 
 // Appends the samples of a shard to those of the shards before it.
-void append(StoredSplit& all, StoredSplit shard) {
-  const auto join = [&](StoredArray& whole, StoredArray& piece, const char* name, std::int64_t first) {
+void append(StoredSplit& all, const StoredSplit& shard) {
+  const std::int64_t bytes = all.is_encoded() ? all.ends.back() : 0;
+  for (const Column& column : kColumns) {
+    StoredArray& whole = all.*column.array;
+    StoredArray piece = shard.*column.array;
     if (whole.empty() != piece.empty()) {
       throw Error(fmt::format("{}: {} {}, unlike {}", shard.samples.front().file.string(),
-                              piece.empty() ? "lacks" : "has", name,
+                              piece.empty() ? "lacks" : "has", column.name,
                               all.samples.front().file.filename().string()));
     }
-    if (piece.empty()) return;
-    piece.front().first = first;
+    if (piece.empty()) continue;
+    piece.front().first = column.array == &StoredSplit::encoded ? bytes : all.count;
     whole.push_back(std::move(piece.front()));
-  };
-  const std::int64_t bytes = all.is_encoded() ? all.ends.back() : 0;
-  join(all.encoded, shard.encoded, format::kEncoded, bytes);
+  }
   for (const std::int64_t end : shard.ends) all.ends.push_back(bytes + end);
-  join(all.weights, shard.weights, format::kWeights, all.count);
-  join(all.original_sizes, shard.original_sizes, format::kOriginalSizes, all.count);
-  join(all.groups, shard.groups, format::kGroups, all.count);
-  join(all.labels, shard.labels, format::kLabels, all.count);
-  join(all.samples, shard.samples, format::kSamples, all.count);
   all.count += shard.count;
 }
 
@@ -319,7 +304,7 @@ StoredSplit describe_shards(const std::vector<std::filesystem::path>& files, con
     if (shard == 0) {
       all = std::move(one);
     } else {
-      append(all, std::move(one));
+      append(all, one);
     }
   }
   expect_countable(all);
