@@ -45,15 +45,6 @@ class Pieces {
   std::span<std::byte> free_;
 };
 
-// Throws the fault of row first + fault.sample of an array. The message uses the number of the row in its
-// file.
-void refuse(const std::optional<Fault>& fault, const StoredArray& array, std::int64_t first) {
-  if (!fault) return;
-  const std::int64_t row = first + static_cast<std::int64_t>(fault->sample);
-  const StoredPiece& piece = piece_of(array, row);
-  throw Error(fmt::format("{}: sample {} {}", piece.where(), row - piece.first, fault->what));
-}
-
 // Reads the rows of an array into `values`; a row has one value.
 template <class T, class Check>
 void read_column(const StoredArray& array, SampleType type, const Rows& rows, std::span<T> values,

@@ -1,7 +1,5 @@
 #include "convoke/data/dataset_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
@@ -51,11 +49,7 @@ DatasetReader::DatasetReader(const std::filesystem::path& path)
     Part part{split.name, std::vector<std::int32_t>(static_cast<std::size_t>(split.count))};
     const ArrayReader labels(split.labels, SampleType::kInt32, sizeof(std::int32_t));
     labels.read(0, std::as_writable_bytes(std::span(part.labels)));
-    if (const auto fault = label_fault(part.labels, open_->stored.info.classes)) {
-      const StoredPiece& piece = piece_of(split.labels, static_cast<std::int64_t>(fault->sample));
-      throw Error(fmt::format("{}: sample {} {}", piece.where(),
-                              static_cast<std::int64_t>(fault->sample) - piece.first, fault->what));
-    }
+    refuse(label_fault(part.labels, open_->stored.info.classes), split.labels, 0);
     open_->parts.push_back(std::move(part));
     open_->samples.push_back(std::make_unique<SampleReader>(split));
   }
@@ -79,11 +73,8 @@ void DatasetReader::read(std::size_t split, std::int64_t first, std::span<T> val
   samples.read(first, std::as_writable_bytes(values));
   const DatasetInfo& info = open_->stored.info;
   const Samples read = std::span<const T>(values);
-  if (const auto fault = sample_fault(read, stored_shape(info.sample_shape), info.vocabulary)) {
-    const std::int64_t sample = first + static_cast<std::int64_t>(fault->sample);
-    const StoredPiece& piece = samples.piece_of(sample);
-    throw Error(fmt::format("{}: sample {} {}", piece.where(), sample - piece.first, fault->what));
-  }
+  refuse(sample_fault(read, stored_shape(info.sample_shape), info.vocabulary),
+         open_->stored.splits[split].samples, first);
 }
 
 template void DatasetReader::read(std::size_t, std::int64_t, std::span<std::uint8_t>) const;

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "convoke/core/error.hpp"
+
 namespace convoke::data {
 namespace {
 
@@ -43,6 +45,13 @@ std::optional<Fault> number_fault(std::span<const float> values, const Shape& st
 }
 
 }  // namespace
+
+void refuse(const std::optional<Fault>& fault, const StoredArray& array, std::int64_t first) {
+  if (!fault) return;
+  const std::int64_t row = first + static_cast<std::int64_t>(fault->sample);
+  const StoredPiece& piece = piece_of(array, row);
+  throw Error(fmt::format("{}: sample {} {}", piece.where(), row - piece.first, fault->what));
+}
 
 std::optional<Fault> label_fault(std::span<const std::int32_t> labels, std::int64_t classes) {
   const auto bad =

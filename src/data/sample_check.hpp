@@ -6,6 +6,7 @@
 #include <string>
 
 #include "convoke/data/samples.hpp"
+#include "stored_dataset.hpp"
 
 // Checks of the values of a split, for readers and writers.
 
@@ -16,6 +17,10 @@ struct Fault {
   std::size_t sample;
   std::string what;
 };
+
+/// Throws the fault, if there is one, of row first + fault.sample of an array. The message uses the number of
+/// the row in its file.
+void refuse(const std::optional<Fault>& fault, const StoredArray& array, std::int64_t first);
 
 /// Finds a label outside 0..classes-1.
 std::optional<Fault> label_fault(std::span<const std::int32_t> labels, std::int64_t classes);

@@ -51,7 +51,7 @@ void SampleReader::read(std::int64_t first, std::span<std::byte> samples) const 
   for (std::int64_t sample = first; sample < first + count; ++sample) {
     const auto from = static_cast<std::size_t>(encoded_begin(ends_, sample) - begin);
     const auto to = static_cast<std::size_t>(encoded_begin(ends_, sample + 1) - begin);
-    const StoredPiece& piece = piece_of(sample);
+    const StoredPiece& piece = piece_of(samples_, sample);
     decode(std::span(bytes).subspan(from, to - from),
            fmt::format("{}: sample {}", piece.where(), sample - piece.first), shape_,
            samples.first(sample_bytes_));

@@ -28,8 +28,6 @@ class SampleReader {
   bool direct() const { return stored_.direct(); }
   bool encoded() const { return !ends_.empty(); }
   std::size_t sample_bytes() const { return sample_bytes_; }
-  /// Returns the piece that holds a sample, for messages.
-  const StoredPiece& piece_of(std::int64_t sample) const { return data::piece_of(samples_, sample); }
 
  private:
   StoredArray samples_;
