@@ -9,22 +9,18 @@
 #include "convoke/core/text.hpp"
 
 namespace convoke::data_prep {
-namespace {
 
-// Returns the composed form (Unicode Standard Annex 15); the name itself if it is not UTF-8.
-std::string composed(const std::string& name) {
+std::string composed(const std::string& text) {
   utf8proc_uint8_t* result = nullptr;
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(name.data()),
-                                   static_cast<utf8proc_ssize_t>(name.size()), &result,
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                   static_cast<utf8proc_ssize_t>(text.size()), &result,
                                    static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  std::string text =
-      length < 0 ? name
+  std::string joined =
+      length < 0 ? text
                  : std::string(reinterpret_cast<const char*>(result), static_cast<std::size_t>(length));
   std::free(result);  // NOLINT: allocated by utf8proc
-  return text;
+  return joined;
 }
-
-}  // namespace
 
 std::optional<std::pair<std::string, std::string>> find_twins(std::span<const std::string> names) {
   std::map<std::string, std::string> seen;

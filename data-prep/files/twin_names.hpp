@@ -7,6 +7,10 @@
 
 namespace convoke::data_prep {
 
+/// Returns the text with composed letters (NFC, Unicode Standard Annex 15); the text itself if it is not
+/// UTF-8.
+std::string composed(const std::string& text);
+
 /// Returns two names that look alike but differ in their bytes, because one has composed letters (NFC) and
 /// the other letters with separate accents (NFD, as macOS writes them); none if there are no such names.
 std::optional<std::pair<std::string, std::string>> find_twins(std::span<const std::string> names);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -20,17 +19,6 @@
 #include "files/twin_names.hpp"
 
 namespace convoke::data_prep {
-
-namespace {
-
-std::optional<std::int64_t> whole_number_in(const std::string& text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && read == end ? std::optional(number) : std::nullopt;
-}
-
-}  // namespace
 
 std::string label_fault(std::int64_t label) {
   if (label >= 0 && label < kMostClasses) return {};

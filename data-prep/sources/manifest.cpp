@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +14,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
@@ -35,13 +35,10 @@ ColumnOptions resolve_positions(ColumnOptions columns, const CsvHeader& header) 
   for (std::string* const column :
        {&columns.path, &columns.label, &columns.split, &columns.group, &columns.weight}) {
     const std::vector<std::string>& names = header.names;
-    std::size_t position = 0;
-    const char* const end = column->data() + column->size();
-    const auto [rest, error] = std::from_chars(column->data(), end, position);
-    const bool number = !column->empty() && error == std::errc{} && rest == end;
-    if (number && std::find(names.begin(), names.end(), *column) == names.end() && position >= 1 &&
-        position <= names.size()) {
-      *column = names[position - 1];
+    const std::int64_t position = whole_number_in(*column).value_or(0);
+    if (position >= 1 && position <= std::ssize(names) &&
+        std::find(names.begin(), names.end(), *column) == names.end()) {
+      *column = names[static_cast<std::size_t>(position - 1)];
     }
   }
   return columns;

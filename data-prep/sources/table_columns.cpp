@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 
@@ -23,13 +22,6 @@ constexpr std::array kDecimals{DecimalName{"point", '.'}, DecimalName{"comma", '
 
 // The names of columns that number rows.
 constexpr std::array<std::string_view, 7> kIndexNames{"index", "id", "row", "no", "nr", "#", "row_id"};
-
-std::optional<std::int64_t> whole_number(const std::string& cell) {
-  const std::string text = trimmed(cell);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
 
 /// Adds the cells of a column, and follows whether they number the rows.
 class Reader {
@@ -56,7 +48,7 @@ class Reader {
   void follow(TableContents& column, const std::string& cell) {
     column.different = column.different && unnamed_;
     if (!column.different && !column.counts) return;
-    const std::optional<std::int64_t> number = whole_number(cell);
+    const std::optional<std::int64_t> number = whole_number_in(trimmed(cell));
     column.different = column.different && number && seen_.insert(*number).second;
     column.counts = column.counts && number && (column.rows == 0 || *number == before_ + 1);
     before_ = number.value_or(0);

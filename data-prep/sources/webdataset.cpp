@@ -40,9 +40,7 @@ struct Name {
     const std::size_t folder = file.rfind('/') + 1;  // 0 without a folder
     const std::size_t dot = std::min(file.find('.', folder), file.size());
     key = file.substr(0, dot);
-    ending = file.substr(std::min(dot + 1, file.size()));
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    ending = lower_case(file.substr(std::min(dot + 1, file.size())));
   }
 };
 

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <span>
 
 #include "convoke/core/table.hpp"
+#include "files/twin_names.hpp"
 
 namespace convoke::data_prep {
 
@@ -70,12 +69,6 @@ Character character_at(std::string_view text, std::size_t at) {
   if (bytes <= 0) return {byte, 1, CharacterRole::kInvalid};
   if (code == kReplacement) return {code, static_cast<std::size_t>(bytes), CharacterRole::kInvalid};
   return {code, static_cast<std::size_t>(bytes), role_of(code)};
-}
-
-std::string composed(const std::string& word) {
-  const auto* const bytes = reinterpret_cast<const utf8proc_uint8_t*>(word.c_str());
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> joined(utf8proc_NFC(bytes), std::free);
-  return joined == nullptr ? word : reinterpret_cast<const char*>(joined.get());
 }
 
 // Returns the length of "<br>", "<br/>" or "<br />", in any case, if the text begins with it; else 0.
