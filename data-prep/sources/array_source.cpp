@@ -1,5 +1,3 @@
-#include "sources/array_source.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "convoke/core/text.hpp"
 #include "sources/axes.hpp"
 #include "sources/labels.hpp"
+#include "sources/named_arrays.hpp"
 #include "sources/value_range.hpp"
 
 namespace convoke::data_prep {

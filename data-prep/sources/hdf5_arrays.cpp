@@ -13,7 +13,6 @@
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/os/file.hpp"
-#include "sources/array_source.hpp"
 #include "sources/hdf5_array.hpp"
 #include "sources/labels.hpp"
 #include "sources/named_arrays.hpp"

@@ -11,7 +11,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data_prep/sources/source.hpp"
 #include "sources/labels.hpp"
 
 namespace convoke::data_prep {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convoke/data_prep/files/npy.hpp"
+#include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 
 namespace convoke::data_prep {
@@ -67,6 +68,11 @@ class NamedArrays {
 
 /// True if the name is a name of samples or labels.
 bool names_samples_or_labels(const std::string& array);
+
+/// Opens arrays of samples and labels as a source; sources/numpy.hpp describes which. Throws Error as
+/// open_numpy().
+std::unique_ptr<Source> open_array_source(std::unique_ptr<const NamedArrays> arrays,
+                                          const SourceOptions& options);
 
 /// Opens NamedArrays::samples_of() as an array that keeps `arrays` open.
 std::shared_ptr<SampleArray> open_samples_of(std::unique_ptr<const NamedArrays> arrays,

@@ -3,14 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
-#include "sources/array_source.hpp"
-#include "sources/numpy_arrays.hpp"
+#include "sources/named_arrays.hpp"
 
 namespace convoke::data_prep {
+namespace {
 
 namespace fs = std::filesystem;
+
+/// The members of an .npz archive or the .npy files of a folder; their names are without .npy.
+class NumpyArrays final : public NamedArrays {
+ public:
+  /// Throws Error if the archive is damaged.
+  explicit NumpyArrays(const fs::path& path)
+      : NamedArrays(
+            path,
+            "numpy.savez(file, x_train=x, y_train=y, x_test=..., y_test=...): one array of samples and "
+            "one of labels for each split, or images and labels alone; or name the arrays with "
+            "--path-column and --label-column") {
+    constexpr std::string_view kEnding = ".npy";
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& file) {
+      if (file.ends_with(kEnding)) names.push_back(file.substr(0, file.size() - kEnding.size()));
+    };
+    if (fs::is_directory(path)) {
+      for (const fs::directory_entry& entry : fs::directory_iterator(path))
+        add(entry.path().filename().string());
+    } else {
+      archive_.emplace(path);
+      for (const archive::ZipFile::Member& member : archive_->members()) add(member.name);
+    }
+    set_names(std::move(names));
+  }
+
+  std::unique_ptr<SampleArray> open(const std::string& name,
+                                    const std::string& /*labels*/ = {}) const override {
+    const std::string file = name + ".npy";
+    if (!archive_) return std::make_unique<NpyReader>(archive::open_plain(path() / file));
+    return std::make_unique<NpyReader>(archive_->open(file));
+  }
+
+ private:
+  std::optional<archive::ZipFile> archive_;  // none: a folder
+};
+
+}  // namespace
 
 bool is_numpy(const fs::path& path) {
   if (!fs::is_directory(path)) return path.extension() == ".npz";
