@@ -1,7 +1,6 @@
 #include "augmentation.hpp"
 
 #include "color.hpp"
-#include "data/augment/augmentation.hpp"
 
 namespace convoke::data {
 namespace {
