@@ -21,12 +21,6 @@ std::string split_of(std::size_t item, const SplitAssignment& splits) {
   return split == SplitAssignment::kNone ? "" : splits.names[static_cast<std::size_t>(split)];
 }
 
-std::string class_of(std::size_t item, const Catalog& catalog) {
-  const std::int32_t label = catalog.items[item].label;
-  return catalog.class_names.empty() ? std::to_string(label)
-                                     : catalog.class_names[static_cast<std::size_t>(label)];
-}
-
 }  // namespace
 
 std::int64_t leaks(const std::vector<Pair>& pairs, const SplitAssignment& splits) {
@@ -102,7 +96,7 @@ void write_findings(const std::filesystem::path& file, const Findings& findings,
   out << "finding,sample,split,class,other_sample,other_split,other_class,reason\n";
   const auto columns_of = [&](std::size_t item) {
     return fmt::format("{},{},{}", csv_cell(catalog.items[item].name), csv_cell(split_of(item, splits)),
-                       csv_cell(class_of(item, catalog)));
+                       csv_cell(catalog.class_name(catalog.items[item].label)));
   };
   for (const auto& [item, reason] : findings.faults)
     out << fmt::format("unreadable,{},,,,{}\n", columns_of(item), csv_cell(reason.what()));

@@ -77,10 +77,8 @@ void require_classes(const std::string& source, const Catalog& catalog) {
                   [&](const Item& item) { return whole(item) && item.label != first->label; })) {
     return;
   }
-  const std::string name = catalog.class_names.empty()
-                               ? std::to_string(first->label)
-                               : catalog.class_names[static_cast<std::size_t>(first->label)];
-  throw Error(fmt::format("{}: has one class, \"{}\"; a dataset needs at least 2 classes", source, name));
+  throw Error(fmt::format("{}: has one class, \"{}\"; a dataset needs at least 2 classes", source,
+                          catalog.class_name(first->label)));
 }
 
 namespace {

@@ -114,16 +114,13 @@ void require_training_classes(const Catalog& catalog, const std::string& where) 
     if (item.fault.empty() && (item.split.empty() || item.split == "train")) trained.insert(item.label);
   }
   if (trained.empty()) return;
-  const auto name = [&](std::int32_t label) {
-    return catalog.class_names.empty() ? std::to_string(label)
-                                       : catalog.class_names[static_cast<std::size_t>(label)];
-  };
   std::vector<std::string> known;
-  for (const std::int32_t label : trained) known.push_back(name(label));
+  for (const std::int32_t label : trained) known.push_back(catalog.class_name(label));
   for (const Item& item : catalog.items) {
     if (!item.fault.empty() || trained.count(item.label) > 0) continue;
+    const std::string name = catalog.class_name(item.label);
     throw Error(fmt::format("{}: {} has the class \"{}\", which no training row has{}", where, item.name,
-                            name(item.label), did_you_mean(name(item.label), known)),
+                            name, did_you_mean(name, known)),
                 "classes of the training rows: " + listing(known));
   }
 }

@@ -9,6 +9,10 @@
 
 namespace convoke::data_prep {
 
+std::string Catalog::class_name(std::int32_t label) const {
+  return class_names.empty() ? std::to_string(label) : class_names[static_cast<std::size_t>(label)];
+}
+
 std::string with_name(const std::string& name, const std::string& reason) {
   return reason.find(name) == std::string::npos ? name + ": " + reason : reason;
 }

@@ -30,6 +30,9 @@ struct Catalog {
   std::string provenance = {};               ///< a short text that says where the samples come from
   std::vector<std::string> notes = {};       ///< sentences for the user: what was left out or filled in
   std::vector<Assumption> assumptions = {};  ///< what the source was taken for; fit() may add some
+
+  /// Returns the name of a class; its number if classes have no names.
+  std::string class_name(std::int32_t label) const;
 };
 
 /// The format of all samples, which the dataset stores.
