@@ -78,10 +78,6 @@ std::vector<std::int64_t> DatasetOutput::encoded_ends(const std::vector<std::siz
   return ends;
 }
 
-std::size_t DatasetOutput::sample_bytes() const {
-  return static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
-}
-
 void DatasetOutput::write(const Spool& spool, PrepareReport& report) const {
   data::DatasetWriter writer = open_writer(report);
   for (std::size_t s = 0; s < items_.size(); ++s) write_split(s, report.splits[s], spool, writer);
@@ -112,7 +108,8 @@ void DatasetOutput::write_split(std::size_t split, const data::SplitSize& size, 
                                 data::DatasetWriter& writer) const {
   const std::vector<std::size_t>& items = items_[split];
   const Share mine(static_cast<std::int64_t>(items.size()), team_);
-  const auto block = static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / sample_bytes()));
+  const auto block =
+      static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / format_.sample_bytes()));
   std::vector<std::byte> bytes;
   std::vector<std::int32_t> labels, sizes, groups;
   std::vector<float> weights;
@@ -141,8 +138,8 @@ void DatasetOutput::append_stored(std::size_t item, const Spool& spool, std::vec
     const std::vector<std::byte> encoded = spool.get_encoded(item, records_[item]);
     bytes.insert(bytes.end(), encoded.begin(), encoded.end());
   } else {
-    bytes.resize(bytes.size() + sample_bytes());
-    spool.get(item, records_[item], std::span(bytes).last(sample_bytes()));
+    bytes.resize(bytes.size() + format_.sample_bytes());
+    spool.get(item, records_[item], std::span(bytes).last(format_.sample_bytes()));
   }
 }
 
@@ -150,8 +147,8 @@ void DatasetOutput::append_stored(std::size_t item, const Spool& spool, std::vec
 data::DatasetWriter::ReadSamples DatasetOutput::decoded(const Spool& spool) const {
   return [&](std::size_t split, std::int64_t first, std::span<std::byte> samples) {
     for (auto item = items_[split].begin() + first; !samples.empty(); ++item) {
-      spool.get(*item, records_[*item], samples.first(sample_bytes()));
-      samples = samples.subspan(sample_bytes());
+      spool.get(*item, records_[*item], samples.first(format_.sample_bytes()));
+      samples = samples.subspan(format_.sample_bytes());
     }
   };
 }

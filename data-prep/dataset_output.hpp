@@ -35,7 +35,6 @@ class DatasetOutput {
   bool sizes_differ() const;
   void number_groups(const Groups& groups, std::vector<data::SplitSize>& splits);
   std::vector<std::int64_t> encoded_ends(const std::vector<std::size_t>& items) const;
-  std::size_t sample_bytes() const;
   data::DatasetWriter open_writer(const PrepareReport& report) const;
   void write_split(std::size_t split, const data::SplitSize& size, const Spool& spool,
                    data::DatasetWriter& writer) const;

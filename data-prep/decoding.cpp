@@ -13,11 +13,10 @@ void Decoding::update(const std::string& identity) {
   if (spool_ && identity == identity_) return;
   identity_ = identity;
   format_ = source_.format();
-  sample_bytes_ = static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
   team_.barrier();
   spool_.reset();
-  spool_.emplace(options_.output.string() + ".work", identity, source_.catalog().items.size(), sample_bytes_,
-                 team_);
+  spool_.emplace(options_.output.string() + ".work", identity, source_.catalog().items.size(),
+                 format_.sample_bytes(), team_);
   decode();
   team_.barrier();
   records_ = spool_->records();
@@ -34,7 +33,7 @@ void Decoding::decode() {
   }
   taken_up_ = static_cast<std::int64_t>(before.size() - pending.size());
   const Share mine(static_cast<std::int64_t>(pending.size()), team_);
-  std::vector<std::byte> sample(sample_bytes_);
+  std::vector<std::byte> sample(format_.sample_bytes());
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t k = mine.first; k < mine.last; ++k) {
     decode_item(pending[static_cast<std::size_t>(k)], sample);
@@ -70,7 +69,7 @@ void Decoding::decode_item(std::size_t item, std::span<std::byte> sample) {
 
 // At index 0.
 void Decoding::compare() {
-  findings_ = {spool_->faults(), find_duplicates(records_, *spool_, sample_bytes_), {}};
+  findings_ = {spool_->faults(), find_duplicates(records_, *spool_, format_.sample_bytes()), {}};
   if (is_picture()) {
     const Shape& shape = format_.shape;
     findings_.near_duplicates = find_near_duplicates(records_, *spool_, shape[1], shape[2], shape[0]);

@@ -41,7 +41,6 @@ class Decoding {
   const Team& team_;
   Source& source_;
   SampleFormat format_;
-  std::size_t sample_bytes_ = 0;
   std::string identity_;
   std::optional<Spool> spool_;
   std::vector<Record> records_;

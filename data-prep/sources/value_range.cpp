@@ -38,8 +38,7 @@ struct Range {
 
 Range range_of(Source& source) {
   const SampleFormat format = source.format();
-  std::vector<std::byte> sample(static_cast<std::size_t>(format.shape.elements()) *
-                                data::size_of(format.type));
+  std::vector<std::byte> sample(format.sample_bytes());
   const std::size_t most = std::max<std::size_t>(1, kExaminedBytes / sample.size());
   Range range;
   const std::vector<Item>& items = source.catalog().items;

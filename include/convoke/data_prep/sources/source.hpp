@@ -41,6 +41,10 @@ struct SampleFormat {
   data::SampleType type = data::SampleType::kUint8;
   std::int64_t vocabulary = 0;   ///< of tokens
   std::string preparation = {};  ///< JSON object: how a raw picture, text or row becomes such a sample
+
+  std::size_t sample_bytes() const {
+    return static_cast<std::size_t>(shape.elements()) * data::size_of(type);
+  }
 };
 
 /// A sample as the source has it.
