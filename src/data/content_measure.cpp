@@ -1,5 +1,3 @@
-#include "content_measure.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "convoke/core/checksum.hpp"
 #include "convoke/data/normalization.hpp"
+#include "dataset_parts.hpp"
 #include "sample_reader.hpp"
 
 namespace convoke::data {

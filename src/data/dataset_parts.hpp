@@ -59,4 +59,11 @@ std::vector<std::uint64_t> reserve(hdf5::File& structure, const Part& part,
 void write_encoding(hdf5::File& structure, const Part& part, const std::vector<SplitSize>& splits,
                     const DatasetInfo& info);
 
+/// Fills in the attributes that follow from a dataset's content: mean and standard deviation of each channel
+/// of the training split (the first split if there is no "train"), and the hash: the CRC-32 of the samples,
+/// the labels and the weights of every split in turn. The result does not depend on the number of files.
+/// `given` reads the samples of splits[i], instead of from the files; may be empty.
+void measure(const std::vector<StoredSplit>& splits, DatasetInfo& info,
+             const DatasetWriter::ReadSamples& given = {});
+
 }  // namespace convoke::data

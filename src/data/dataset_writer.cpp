@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "content_measure.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
