@@ -128,37 +128,23 @@ IoFeatures observe(Job& job) {
   return io_features(requests);
 }
 
-class IoPatterns final : public SyntheticData {
- public:
-  explicit IoPatterns(SynthesizeOptions options) : options_(std::move(options)) {
-    constexpr std::int64_t kThesis = 27238 + 11674;
-    if (options_.samples == 0) options_.samples = kThesis;
-    require_samples(options_, 5, "traces need 5: all three patterns to train and one to test");
-  }
-  std::vector<std::filesystem::path> folders() const override { return {}; }
-  std::int64_t files() const override { return 0; }
-  void write_file(std::int64_t, const std::filesystem::path&) const override {}
+}  // namespace
 
-  void write_tables(const std::filesystem::path& output) const override {
+SyntheticData make_io_patterns(SynthesizeOptions options) {
+  constexpr std::int64_t kThesis = 27238 + 11674;
+  if (options.samples == 0) options.samples = kThesis;
+  require_samples(options, 5, "traces need 5: all three patterns to train and one to test");
+  return {.write_tables = [options](const std::filesystem::path& output) {
     std::string table = fmt::format("{},label\n", fmt::join(kIoFeatureNames, ","));
-    for (std::int64_t i = 0; i < options_.samples; ++i) {
+    for (std::int64_t i = 0; i < options.samples; ++i) {
       const auto pattern = static_cast<std::size_t>(i) % kAccessPatterns.size();
-      Job job(options_, i, static_cast<AccessPattern>(pattern));
+      Job job(options, i, static_cast<AccessPattern>(pattern));
       const IoFeatures seen = observe(job);
       table += fmt::format("{},{:.1f},{},{},{:.1f},{}\n", seen.smallest, seen.mean, seen.largest, seen.files,
                            seen.distance, kAccessPatterns[pattern]);
     }
     write_text(output / "synthetic-io-patterns.csv", table);
-  }
-
- private:
-  SynthesizeOptions options_;
-};
-
-}  // namespace
-
-std::unique_ptr<SyntheticData> make_io_patterns(const SynthesizeOptions& options) {
-  return std::make_unique<IoPatterns>(options);
+  }};
 }
 
 }  // namespace convoke::data_prep

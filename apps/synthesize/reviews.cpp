@@ -98,42 +98,29 @@ Review review(const SynthesizeOptions& options, std::int64_t number, bool good) 
   return {text, good ? 7 + strength : 4 - strength};
 }
 
-class Reviews final : public SyntheticData {
- public:
-  explicit Reviews(SynthesizeOptions options) : options_(std::move(options)) {
-    if (options_.samples == 0) options_.samples = 4000;
-    require_samples(options_, 4, "reviews need 4: a good and a bad one, both to train and to test");
-  }
-  std::vector<std::filesystem::path> folders() const override {
-    return {"train/pos", "train/neg", "test/pos", "test/neg"};
-  }
-  std::int64_t files() const override { return options_.samples; }
-
-  void write_file(std::int64_t index, const std::filesystem::path& output) const override {
-    const Review made = review(options_, index, good(index));
-    write_text(output / (index % 4 < 2 ? "train" : "test") / (good(index) ? "pos" : "neg") /
-                   fmt::format("synthetic-{}_{}.txt", index / 4, made.stars),
-               made.text);
-  }
-  void write_tables(const std::filesystem::path& output) const override {
-    std::string table = "review,sentiment\n";
-    for (std::int64_t i = 0; i < options_.samples; ++i) {
-      table +=
-          fmt::format("\"{}\",{}\n", review(options_, i, good(i)).text, good(i) ? "positive" : "negative");
-    }
-    write_text(output / "synthetic-IMDB-Dataset.csv", table);
-  }
-
- private:
-  static bool good(std::int64_t index) { return index % 2 == 0; }
-
-  SynthesizeOptions options_;
-};
+bool is_good(std::int64_t index) { return index % 2 == 0; }
 
 }  // namespace
 
-std::unique_ptr<SyntheticData> make_reviews(const SynthesizeOptions& options) {
-  return std::make_unique<Reviews>(options);
+SyntheticData make_reviews(SynthesizeOptions options) {
+  if (options.samples == 0) options.samples = 4000;
+  require_samples(options, 4, "reviews need 4: a good and a bad one, both to train and to test");
+  SyntheticData data{.folders = {"train/pos", "train/neg", "test/pos", "test/neg"}, .files = options.samples};
+  data.write_file = [options](std::int64_t index, const std::filesystem::path& output) {
+    const Review made = review(options, index, is_good(index));
+    write_text(output / (index % 4 < 2 ? "train" : "test") / (is_good(index) ? "pos" : "neg") /
+                   fmt::format("synthetic-{}_{}.txt", index / 4, made.stars),
+               made.text);
+  };
+  data.write_tables = [options](const std::filesystem::path& output) {
+    std::string table = "review,sentiment\n";
+    for (std::int64_t i = 0; i < options.samples; ++i) {
+      table += fmt::format("\"{}\",{}\n", review(options, i, is_good(i)).text,
+                           is_good(i) ? "positive" : "negative");
+    }
+    write_text(output / "synthetic-IMDB-Dataset.csv", table);
+  };
+  return data;
 }
 
 }  // namespace convoke::data_prep

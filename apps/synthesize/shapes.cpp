@@ -181,45 +181,31 @@ std::string png(const Image& image) {
                                          big_endian(crc32(std::as_bytes(std::span(chunk))), 4));
 }
 
-class Shapes final : public SyntheticData {
- public:
-  explicit Shapes(SynthesizeOptions options) : options_(std::move(options)) {
-    if (options_.classes == 0) options_.classes = 10;
-    if (options_.classes < 2) throw Error("--classes 1: shapes have at least 2 classes");
-    if (options_.height == 0) options_.height = options_.width = 64;
-    if (options_.channels == 0) options_.channels = 3;
-    if (options_.channels != 1 && options_.channels != 3) {
-      throw Error(fmt::format("--channels {}: a picture has 1 channel or 3", options_.channels));
-    }
-    if (options_.samples == 0) options_.samples = 200 * options_.classes;
-    require_samples(options_, 5 * options_.classes,
-                    fmt::format("{} classes of shapes need {}, five of each to train and to test",
-                                format_count(options_.classes), 5 * options_.classes));
-  }
-  std::vector<std::filesystem::path> folders() const override {
-    std::vector<std::filesystem::path> folders;
-    for (std::int64_t k = 0; k < options_.classes; ++k)
-      folders.emplace_back(ShapeClass(static_cast<std::size_t>(k)).name());
-    return folders;
-  }
-  std::int64_t files() const override { return options_.samples; }
-  void write_file(std::int64_t index, const std::filesystem::path& output) const override {
-    const ShapeClass kind(static_cast<std::size_t>(index % options_.classes));
-    const Image picture = draw(options_, kind, index);
-    const bool gray = options_.channels == 1;
-    write_text(output / kind.name() / fmt::format("synthetic-{:05}.{}", index, gray ? "png" : "jpg"),
-               gray ? png(picture) : jpeg(picture));
-  }
-  void write_tables(const std::filesystem::path&) const override {}
-
- private:
-  SynthesizeOptions options_;
-};
-
 }  // namespace
 
-std::unique_ptr<SyntheticData> make_shapes(const SynthesizeOptions& options) {
-  return std::make_unique<Shapes>(options);
+SyntheticData make_shapes(SynthesizeOptions options) {
+  if (options.classes == 0) options.classes = 10;
+  if (options.classes < 2) throw Error("--classes 1: shapes have at least 2 classes");
+  if (options.height == 0) options.height = options.width = 64;
+  if (options.channels == 0) options.channels = 3;
+  if (options.channels != 1 && options.channels != 3) {
+    throw Error(fmt::format("--channels {}: a picture has 1 channel or 3", options.channels));
+  }
+  if (options.samples == 0) options.samples = 200 * options.classes;
+  require_samples(options, 5 * options.classes,
+                  fmt::format("{} classes of shapes need {}, five of each to train and to test",
+                              format_count(options.classes), 5 * options.classes));
+  SyntheticData data{.files = options.samples};
+  for (std::int64_t k = 0; k < options.classes; ++k)
+    data.folders.emplace_back(ShapeClass(static_cast<std::size_t>(k)).name());
+  data.write_file = [options](std::int64_t index, const std::filesystem::path& output) {
+    const ShapeClass kind(static_cast<std::size_t>(index % options.classes));
+    const Image picture = draw(options, kind, index);
+    const bool gray = options.channels == 1;
+    write_text(output / kind.name() / fmt::format("synthetic-{:05}.{}", index, gray ? "png" : "jpg"),
+               gray ? png(picture) : jpeg(picture));
+  };
+  return data;
 }
 
 }  // namespace convoke::data_prep

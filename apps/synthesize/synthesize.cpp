@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 
 struct Entry {
   std::string_view name;
-  std::unique_ptr<SyntheticData> (*make)(const SynthesizeOptions&);
+  SyntheticData (*make)(SynthesizeOptions);
   bool pictures;  ///< takes the options of pictures
   std::string_view description;
 };
@@ -89,7 +90,7 @@ void synthesize(const SynthesizeOptions& options, const Team& team) {
   // 1. Choose the kind.
   const auto& entry = find_in(kSyntheticKinds, options.kind, "kind of synthetic data");
   check(options, entry);
-  const std::unique_ptr<SyntheticData> data = entry.make(options);
+  const SyntheticData data = entry.make(options);
 
   // 2. Create the folder under another name until it is complete.
   const fs::path part = options.output.string() + ".part";
@@ -98,23 +99,23 @@ void synthesize(const SynthesizeOptions& options, const Team& team) {
     std::error_code error;
     fs::remove_all(part, error);
     if (!fs::create_directories(part, error)) cannot_write(part, error);
-    for (const fs::path& folder : data->folders()) {
+    for (const fs::path& folder : data.folders) {
       if (fs::create_directories(part / folder, error); error) cannot_write(part / folder, error);
     }
   }
   team.barrier();
 
   // 3. Each process writes its range of the files, in any order.
-  const Share mine(data->files(), team);
+  const Share mine(data.files, team);
   for (std::int64_t i = mine.first; i < mine.last; ++i) {
-    data->write_file(i, part);
+    data.write_file(i, part);
     if (options.progress) options.progress(i + 1 - mine.first, mine.size());
   }
   team.barrier();
 
   // 4. Write the tables and the mark, and rename the folder.
   if (team.index == 0) {
-    data->write_tables(part);
+    if (data.write_tables) data.write_tables(part);
     write_text(part / kSyntheticMark, mark(options));
     std::error_code error;
     fs::remove(options.output, error);
