@@ -70,13 +70,11 @@ int help(const HelpOptions& options, const Manual& program) {
 
 std::function<int()> add_help(CLI::App& parser) {
   auto options = std::make_shared<HelpOptions>();
-  parser.add_option("command", options->command, "The command; all of them by default")->type_name("COMMAND");
+  add_option(parser, "command", options->command, "COMMAND", "The command; all of them by default");
   CLI::Option* man =
       parser.add_flag("--man", options->man, "Print the source of its manual page, for man -l");
-  parser
-      .add_option("--install", options->share,
-                  "Write all manual pages and completion scripts below a folder such as ~/.local/share")
-      ->type_name("FOLDER")
+  add_option(parser, "--install", options->share, "FOLDER",
+             "Write all manual pages and completion scripts below a folder such as ~/.local/share")
       ->excludes(man);
   parser.footer(kHelpHelp);
   return [options, &program = *parser.get_parent()] { return help(*options, manual_of(program)); };

@@ -24,14 +24,12 @@ std::vector<std::string> changes_for(const ModelReading& reading) {
 }  // namespace
 
 void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
-  parser
-      .add_option("recipe", options.recipe,
-                  "A recipe file (TOML), a folder with a recipe.toml, the name of a recipe that comes with "
-                  "Convoke (mnist-sync) or of a network (resnet50), or a model file (model.onnx)")
-      ->required()
-      ->type_name("RECIPE");
-  parser.add_option("--set", options.changes, "Change a value of the recipe, for example train.epochs=10")
-      ->type_name("KEY=VALUE")
+  add_option(parser, "recipe", options.recipe, "RECIPE",
+             "A recipe file (TOML), a folder with a recipe.toml, the name of a recipe that comes with "
+             "Convoke (mnist-sync) or of a network (resnet50), or a model file (model.onnx)")
+      ->required();
+  add_option(parser, "--set", options.changes, "KEY=VALUE",
+             "Change a value of the recipe, for example train.epochs=10")
       ->allow_extra_args(false);
   add_model_reading(parser, options.reading);
   parser.parse_complete_callback([&options] {
@@ -40,10 +38,9 @@ void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
 }
 
 void add_model(CLI::App& parser, std::string& model) {
-  parser
-      .add_option("model", model, "The folder of a run, or a model file: model.h5, ensemble.h5, ONNX, Keras")
-      ->required()
-      ->type_name("MODEL");
+  add_option(parser, "model", model, "MODEL",
+             "The folder of a run, or a model file: model.h5, ensemble.h5, ONNX, Keras")
+      ->required();
 }
 
 void add_model_reading(CLI::App& parser, ModelReading& reading) {
@@ -56,27 +53,24 @@ void add_model_reading(CLI::App& parser, ModelReading& reading) {
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber)
       ->type_name("SHAPE");
-  parser
-      .add_option("--output-node", reading.import.output,
-                  "The output to take of a model file that has several; by default the first of ONNX")
-      ->type_name("NAME");
+  add_option(parser, "--output-node", reading.import.output, "NAME",
+             "The output to take of a model file that has several; by default the first of ONNX");
   add_choice(parser, "--outputs", reading.outputs, interop::output_kinds(),
              "The kind of the outputs of a model file; by default the file, or its last layers and first "
              "outputs, decide");
 }
 
 void add_threads(CLI::App& parser, int& threads) {
-  parser.add_option("--threads", threads, "Worker threads of each rank; 0 divides the cores among the ranks")
+  add_option(parser, "--threads", threads, "N",
+             "Worker threads of each rank; 0 divides the cores among the ranks")
       ->check(CLI::NonNegativeNumber)
-      ->type_name("N")
       ->capture_default_str();
 }
 
 CLI::Option* add_choice(CLI::App& parser, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& text) {
-  return parser.add_option(name, value, text)
+  return add_option(parser, name, value, join(words, "|"), text)
       ->check(CLI::IsMember(words).description(""))
-      ->type_name(join(words, "|"))
       ->capture_default_str();
 }
 

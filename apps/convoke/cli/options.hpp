@@ -9,6 +9,13 @@
 
 namespace convoke::app {
 
+/// Adds an option or argument whose value the help calls `value`: "FILE".
+template <class T>
+CLI::Option* add_option(CLI::App& parser, const std::string& name, T& to, const std::string& value,
+                        const std::string& text) {
+  return parser.add_option(name, to, text)->type_name(value);
+}
+
 /// How a model file of another program is read: the options of every command that takes one.
 struct ModelReading {
   interop::ImportOptions import;

@@ -210,8 +210,7 @@ std::function<int()> add_doctor(CLI::App& parser) {
   auto options = std::make_shared<DoctorOptions>();
   add_recipe_options(parser, *options);
   parser.get_option("recipe")->required(false);
-  parser.add_option("--output", options->output, "The folder for runs, which is checked too")
-      ->type_name("FOLDER")
+  add_option(parser, "--output", options->output, "FOLDER", "The folder for runs, which is checked too")
       ->capture_default_str();
   add_threads(parser, options->threads);
   parser.add_flag("--quick", options->quick, "Measure nothing: no messages, clocks or disks");

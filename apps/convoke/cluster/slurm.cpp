@@ -195,22 +195,17 @@ std::function<int()> add_slurm(CLI::App& parser) {
       ->required();
   add_recipe_options(parser, *options);
   add_queue_options(parser, *options);
-  parser
-      .add_option("--sweep", options->sweep,
-                  "With train: a job for each value; several --sweep make all combinations")
-      ->type_name("KEY=A,B,...")
+  add_option(parser, "--sweep", options->sweep, "KEY=A,B,...",
+             "With train: a job for each value; several --sweep make all combinations")
       ->allow_extra_args(false);
-  CLI::Option* source =
-      parser.add_option("--source", options->source, "With prepare or --chain: the source of the dataset")
-          ->type_name("SOURCE");
-  parser
-      .add_option("--prepare-options", options->prepare_options,
-                  "Further options for convoke prepare, in quotes")
-      ->needs(source)
-      ->type_name("OPTIONS");
+  CLI::Option* source = add_option(parser, "--source", options->source, "SOURCE",
+                                   "With prepare or --chain: the source of the dataset");
+  add_option(parser, "--prepare-options", options->prepare_options, "OPTIONS",
+             "Further options for convoke prepare, in quotes")
+      ->needs(source);
   parser.add_flag("--chain", options->chain, "Prepare (with --source), run the job, then evaluate the model");
-  parser.add_option("--output", options->output, "The folder of the scripts; jobs/NAME-KIND by default")
-      ->type_name("FOLDER");
+  add_option(parser, "--output", options->output, "FOLDER",
+             "The folder of the scripts; jobs/NAME-KIND by default");
   parser.add_flag("--dry-run", options->dry_run, "Print the scripts, and do nothing")->excludes("--submit");
   parser.footer(kSlurmHelp);
   return [options] { return slurm(*options); };

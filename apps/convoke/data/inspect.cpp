@@ -205,34 +205,24 @@ int inspect(const InspectOptions& options) {
 
 std::function<int()> add_inspect(CLI::App& parser) {
   auto options = std::make_shared<InspectOptions>();
-  parser.add_option("dataset", options->dataset, "A dataset that convoke prepare has written")
-      ->required()
-      ->type_name("DATASET");
+  add_option(parser, "dataset", options->dataset, "DATASET", "A dataset that convoke prepare has written")
+      ->required();
   CLI::Option* html =
-      parser
-          .add_option("--html", options->html,
-                      "Write a page with pictures, charts and maps, which needs no network connection")
-          ->type_name("FILE.html");
-  parser
-      .add_option(
-          "--figures", options->figures,
-          "Write the charts (SVG and PDF, by gnuplot), tables (LaTeX and CSV) and pictures (PNG) into "
-          "this folder")
-      ->type_name("FOLDER");
-  parser
-      .add_option("--augmented", options->augmented,
-                  "Show on the page how this recipe augments the training samples")
-      ->type_name("RECIPE")
+      add_option(parser, "--html", options->html, "FILE.html",
+                 "Write a page with pictures, charts and maps, which needs no network connection");
+  add_option(parser, "--figures", options->figures, "FOLDER",
+             "Write the charts (SVG and PDF, by gnuplot), tables (LaTeX and CSV) and pictures (PNG) into "
+             "this folder");
+  add_option(parser, "--augmented", options->augmented, "RECIPE",
+             "Show on the page how this recipe augments the training samples")
       ->needs(html);
-  parser
-      .add_option("--sample", options->sample,
-                  "Number of samples that are compared with each other, for neighbors, maps and unusual "
-                  "samples")
+  add_option(parser, "--sample", options->sample, "N",
+             "Number of samples that are compared with each other, for neighbors, maps and unusual "
+             "samples")
       ->check(in_range(1, 50'000))
-      ->type_name("N")
       ->capture_default_str();
-  parser.add_option("--seed", options->seed, "Seed of the choice of samples; equal seeds give equal pages")
-      ->type_name("SEED")
+  add_option(parser, "--seed", options->seed, "SEED",
+             "Seed of the choice of samples; equal seeds give equal pages")
       ->capture_default_str();
   parser.footer(kInspectHelp);
   return [options] { return inspect(*options); };

@@ -75,50 +75,37 @@ std::pair<std::int64_t, std::int64_t> pair_from(const std::string& option, const
 }
 
 void add_picture_options(CLI::App& parser, PrepareOptions& options) {
+  parser.option_defaults()->group("Pictures");
   data_prep::PictureOptions& picture = options.work.samples.picture;
-  parser
-      .add_option("--size", options.size,
-                  "Height and width of the pictures; by default their own, if all are equal")
-      ->type_name("HxW")
-      ->group("Pictures");
-  parser
-      .add_option(
-          "--fit", picture.fit,
-          "How to fit a picture of another shape: stretch it (area), add bars (letter-box), keep the middle "
-          "(crop), or find the eye (fundus)")
-      ->type_name("area|letter-box|crop|fundus")
-      ->capture_default_str()
-      ->group("Pictures");
-  parser
-      .add_option("--channels", picture.channels,
-                  "Color channels, 1 for gray or 3 for RGB; by default those of the first picture")
-      ->check(CLI::IsMember({1, 3}).description(""))
-      ->type_name("1|3")
-      ->group("Pictures");
+  add_option(parser, "--size", options.size, "HxW",
+             "Height and width of the pictures; by default their own, if all are equal");
+  add_option(
+      parser, "--fit", picture.fit, "area|letter-box|crop|fundus",
+      "How to fit a picture of another shape: stretch it (area), add bars (letter-box), keep the middle "
+      "(crop), or find the eye (fundus)")
+      ->capture_default_str();
+  add_option(parser, "--channels", picture.channels, "1|3",
+             "Color channels, 1 for gray or 3 for RGB; by default those of the first picture")
+      ->check(CLI::IsMember({1, 3}).description(""));
 }
 
 void add_encoding_options(CLI::App& parser, PrepareOptions& options) {
-  CLI::Option* const encoded =
-      add_choice(
-          parser, "--encoded", options.encoded, {"jpeg", "png"},
-          "Store pictures encoded; they are decoded when they are used. PNG keeps every pixel, JPEG is "
-          "smaller")
-          ->group("Pictures");
-  parser
-      .add_option("--jpeg-quality", options.work.encoding.jpeg_quality,
-                  "Quality of the JPEGs; up to 90 colors have half the resolution")
+  parser.option_defaults()->group("Pictures");
+  CLI::Option* const encoded = add_choice(
+      parser, "--encoded", options.encoded, {"jpeg", "png"},
+      "Store pictures encoded; they are decoded when they are used. PNG keeps every pixel, JPEG is "
+      "smaller");
+  add_option(parser, "--jpeg-quality", options.work.encoding.jpeg_quality, "N",
+             "Quality of the JPEGs; up to 90 colors have half the resolution")
       ->check(in_range(1, 100))
       ->needs(encoded)
-      ->capture_default_str()
-      ->type_name("N")
-      ->group("Pictures");
+      ->capture_default_str();
 }
 
-constexpr const char* kColumnGroup = "Columns of a CSV, features of TFRecords";
-
 void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
+  parser.option_defaults()->group("Columns of a CSV, features of TFRecords");
   const auto add = [&](const char* name, std::string& to, const char* help) {
-    parser.add_option(name, to, help)->type_name("COLUMN")->group(kColumnGroup);
+    add_option(parser, name, to, "COLUMN", help);
   };
   add("--path-column", columns.path,
       "Column of the picture files; by default filepaths, filename, image, id_code or similar");
@@ -128,135 +115,83 @@ void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
   add("--group", columns.group, "Column whose equal values stay in the same split, such as the patient");
   add("--weight-column", columns.weight, "Column of the weight of each sample in the loss");
   add("--text-column", columns.text, "Column of the texts; by default text, review, sentence or similar");
-  parser
-      .add_option("--features", columns.features,
-                  "Features of a table (its columns) or of I/O traces; by default all that have no other use")
-      ->delimiter(',')
-      ->type_name("COLUMN,...")
-      ->group(kColumnGroup);
-  parser
-      .add_option("--categories", columns.categories,
-                  "Columns whose numbers name categories; each value becomes a feature")
-      ->delimiter(',')
-      ->type_name("COLUMN,...")
-      ->group(kColumnGroup);
-  parser.add_option("--images", columns.images_folder, "The folder of the pictures that a CSV names")
-      ->type_name("FOLDER")
-      ->group(kColumnGroup);
+  add_option(parser, "--features", columns.features, "COLUMN,...",
+             "Features of a table (its columns) or of I/O traces; by default all that have no other use")
+      ->delimiter(',');
+  add_option(parser, "--categories", columns.categories, "COLUMN,...",
+             "Columns whose numbers name categories; each value becomes a feature")
+      ->delimiter(',');
+  add_option(parser, "--images", columns.images_folder, "FOLDER",
+             "The folder of the pictures that a CSV names");
 }
 
 // Options for files whose format is guessed wrongly; --dry-run shows the guess.
 void add_reading_options(CLI::App& parser, data_prep::ReadingOptions& reading) {
-  constexpr const char* kReading = "Reading tables and texts";
+  parser.option_defaults()->group("Reading tables and texts");
   add_choice(parser, "--encoding", reading.encoding, text_encodings(),
              "Encoding of a text without a byte order mark; by default UTF-8, or Windows-1252 if it is not "
-             "UTF-8")
-      ->group(kReading);
-  parser
-      .add_option("--separator", reading.separator,
-                  "Character between the cells of a table, or the word tab; by default the one that cuts its "
-                  "first rows into equally many cells")
-      ->type_name("CHARACTER")
-      ->group(kReading);
+             "UTF-8");
+  add_option(parser, "--separator", reading.separator, "CHARACTER",
+             "Character between the cells of a table, or the word tab; by default the one that cuts its "
+             "first rows into equally many cells");
   add_choice(
       parser, "--quoting", reading.quoting, {"csv", "none"},
       "Whether double quotes enclose cells (csv) or are text (none); by default csv, and in a file with "
-      "tabs what its cells suggest")
-      ->group(kReading);
+      "tabs what its cells suggest");
   add_choice(parser, "--header", reading.header, {"yes", "no"},
-             "Whether the first row of a table names its columns")
-      ->group(kReading);
+             "Whether the first row of a table names its columns");
   add_choice(parser, "--decimal", reading.decimal, {"point", "comma"},
-             "The decimal sign of numbers that can be read in two ways, such as 4,000")
-      ->group(kReading);
+             "The decimal sign of numbers that can be read in two ways, such as 4,000");
 }
 
 void add_array_options(CLI::App& parser, data_prep::ArrayOptions& arrays) {
-  parser
-      .add_option("--axes", arrays.axes,
-                  "Letters for the axes of an array: N samples, H height, W width, C channels, L length, F "
-                  "features; by default NHWC, NHW, NLF, NF or NL, by the numbers that it holds")
-      ->type_name("LETTERS")
-      ->group("Arrays");
+  parser.option_defaults()->group("Arrays");
+  add_option(parser, "--axes", arrays.axes, "LETTERS",
+             "Letters for the axes of an array: N samples, H height, W width, C channels, L length, F "
+             "features; by default NHWC, NHW, NLF, NF or NL, by the numbers that it holds");
 }
 
 void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samples) {
-  parser
-      .add_option("--length", samples.text.length,
-                  "Words of each sample; by default enough for 95 % of the training texts")
+  parser.option_defaults()->group("Texts and tables");
+  add_option(parser, "--length", samples.text.length, "WORDS",
+             "Words of each sample; by default enough for 95 % of the training texts")
+      ->check(CLI::PositiveNumber);
+  add_option(parser, "--vocabulary", samples.text.vocabulary, "WORDS",
+             "Number of different words: the most frequent, with two for padding and unknown words")
       ->check(CLI::PositiveNumber)
-      ->type_name("WORDS")
-      ->group("Texts and tables");
-  parser
-      .add_option("--vocabulary", samples.text.vocabulary,
-                  "Number of different words: the most frequent, with two for padding and unknown words")
-      ->check(CLI::PositiveNumber)
-      ->type_name("WORDS")
-      ->capture_default_str()
-      ->group("Texts and tables");
-  for (const auto& [name, to, help] :
-       {std::tuple("--padding", &samples.text.padding, "Where to fill a shorter text"),
-        std::tuple("--truncating", &samples.text.truncating, "Where to cut a longer text")}) {
-    parser.add_option(name, *to, help)
-        ->check(CLI::IsMember({"pre", "post"}).description(""))
-        ->type_name("pre|post")
-        ->capture_default_str()
-        ->group("Texts and tables");
-  }
-  parser.add_option("--stop-words", samples.text.stop_words, "Words to leave out")
-      ->type_name("none|english|nltk")
-      ->capture_default_str()
-      ->group("Texts and tables");
-  parser
-      .add_option("--scale", samples.table.scale,
-                  "How to scale the numbers of a table; standard is mean 0 and standard deviation 1, min-max "
-                  "is 0 to 1")
-      ->type_name("none|standard|min-max|yeo-johnson")
-      ->capture_default_str()
-      ->group("Texts and tables");
-  parser
-      .add_option("--window", samples.traces.window,
-                  "Length of a window of a trace of I/O, in requests or in seconds (0.5s)")
-      ->type_name("REQUESTS|SECONDS")
-      ->capture_default_str()
-      ->group("Texts and tables");
+      ->capture_default_str();
+  add_choice(parser, "--padding", samples.text.padding, {"pre", "post"}, "Where to fill a shorter text");
+  add_choice(parser, "--truncating", samples.text.truncating, {"pre", "post"}, "Where to cut a longer text");
+  add_option(parser, "--stop-words", samples.text.stop_words, "none|english|nltk", "Words to leave out")
+      ->capture_default_str();
+  add_option(parser, "--scale", samples.table.scale, "none|standard|min-max|yeo-johnson",
+             "How to scale the numbers of a table; standard is mean 0 and standard deviation 1, min-max "
+             "is 0 to 1")
+      ->capture_default_str();
+  add_option(parser, "--window", samples.traces.window, "REQUESTS|SECONDS",
+             "Length of a window of a trace of I/O, in requests or in seconds (0.5s)")
+      ->capture_default_str();
 }
 
 void add_split_options(CLI::App& parser, PrepareOptions& options) {
-  parser
-      .add_option("--split", options.split,
-                  "Split the samples again, for example train=0.8,validation=0.1,test=0.1")
-      ->type_name("NAME=SHARE,...")
-      ->group("Splits");
-  parser
-      .add_option("--fold", options.fold,
-                  "Use fold I of K as the test split, and the other folds as the training split")
-      ->type_name("I/K")
-      ->excludes("--split")
-      ->group("Splits");
-  parser
-      .add_option(
-          "--group-by", options.work.splits.group_by,
-          "Regular expression on the names of the samples (with --group, on that column): samples for "
-          "which the part in parentheses is equal stay in the same split")
-      ->type_name("PATTERN")
-      ->group("Splits");
-  parser
-      .add_flag("--no-stratify", options.unstratified, "Do not give each split the same share of every class")
-      ->group("Splits");
-  parser.add_option("--seed", options.work.splits.seed, "Seed of the splits and of the order")
-      ->capture_default_str()
-      ->type_name("SEED")
-      ->group("Splits");
-  parser
-      .add_option("--order", options.order,
-                  "Order of the samples in a split; auto shuffles samples that are sorted by class")
-      ->capture_default_str()
-      ->type_name("auto|source|shuffled")
-      ->group("Splits");
-  parser
-      .add_flag("--allow-duplicates", options.work.allow_duplicates, "Accept the same sample in two splits")
-      ->group("Splits");
+  parser.option_defaults()->group("Splits");
+  add_option(parser, "--split", options.split, "NAME=SHARE,...",
+             "Split the samples again, for example train=0.8,validation=0.1,test=0.1");
+  add_option(parser, "--fold", options.fold, "I/K",
+             "Use fold I of K as the test split, and the other folds as the training split")
+      ->excludes("--split");
+  add_option(parser, "--group-by", options.work.splits.group_by, "PATTERN",
+             "Regular expression on the names of the samples (with --group, on that column): samples for "
+             "which the part in parentheses is equal stay in the same split");
+  parser.add_flag("--no-stratify", options.unstratified,
+                  "Do not give each split the same share of every class");
+  add_option(parser, "--seed", options.work.splits.seed, "SEED", "Seed of the splits and of the order")
+      ->capture_default_str();
+  add_option(parser, "--order", options.order, "auto|source|shuffled",
+             "Order of the samples in a split; auto shuffles samples that are sorted by class")
+      ->capture_default_str();
+  parser.add_flag("--allow-duplicates", options.work.allow_duplicates,
+                  "Accept the same sample in two splits");
 }
 
 // Turns a source into a dataset file; the ranks share the decoding.
@@ -308,33 +243,21 @@ int prepare(const PrepareOptions& options) {
 std::function<int()> add_prepare(CLI::App& parser) {
   auto options = std::make_shared<PrepareOptions>();
   data_prep::PrepareOptions& work = options->work;
-  parser.add_option("source", work.source, "The file or folder with the samples")
-      ->required()
-      ->type_name("SOURCE");
-  parser
-      .add_option("-o,--output", work.output,
-                  "The dataset to write: a file, or a folder with --shards (required without --dry-run)")
-      ->type_name("FILE");
-  parser
-      .add_option("--kind", work.kind,
-                  "Kind of the source, if it cannot be detected: " + join(data_prep::source_kinds()))
-      ->type_name("KIND");
-  parser
-      .add_option("--class-names", work.samples.class_names,
-                  "Names of the classes, in the order of their labels")
-      ->delimiter(',')
-      ->type_name("NAME,...");
-  parser
-      .add_option("--shards", work.shards,
-                  "Write a folder of files instead of one file, with N files for the largest split")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
+  add_option(parser, "source", work.source, "SOURCE", "The file or folder with the samples")->required();
+  add_option(parser, "-o,--output", work.output, "FILE",
+             "The dataset to write: a file, or a folder with --shards (required without --dry-run)");
+  add_option(parser, "--kind", work.kind, "KIND",
+             "Kind of the source, if it cannot be detected: " + join(data_prep::source_kinds()));
+  add_option(parser, "--class-names", work.samples.class_names, "NAME,...",
+             "Names of the classes, in the order of their labels")
+      ->delimiter(',');
+  add_option(parser, "--shards", work.shards, "N",
+             "Write a folder of files instead of one file, with N files for the largest split")
+      ->check(CLI::PositiveNumber);
   parser.add_flag("--skip-bad", work.skip_bad, "Leave out samples that cannot be read, and list them");
-  parser
-      .add_option("--stall-timeout", options->stall_timeout,
-                  "With several ranks: end with code 87 if a rank gives no sign of life for so long; 0: wait "
-                  "for ever")
-      ->type_name("TIME")
+  add_option(parser, "--stall-timeout", options->stall_timeout, "TIME",
+             "With several ranks: end with code 87 if a rank gives no sign of life for so long; 0: wait "
+             "for ever")
       ->capture_default_str();
   parser.add_flag("--overwrite", work.overwrite, "Replace the output if it exists");
   parser.add_flag("--dry-run", work.dry_run,

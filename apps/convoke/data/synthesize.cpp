@@ -1,3 +1,4 @@
+#include "cli/options.hpp"
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -77,27 +78,20 @@ std::function<int()> add_synthesize(CLI::App& parser) {
     names += fmt::format("{}{}", names.empty() ? "" : "|", kind.name);
     kinds += fmt::format("\n{}: {}", kind.name, kind.description);
   }
-  parser.add_option("kind", options->kind, kinds)->required()->type_name(names);
-  parser.add_option("-o,--output", options->output, "The folder to write")->required()->type_name("FOLDER");
-  parser.add_option("--samples", options->samples, "Number of samples; by default that of the kind")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  parser
-      .add_option("--difficulty", options->difficulty,
-                  "How hard the classes are to tell apart, 0 to 1; 0.5 by default")
-      ->type_name("D");
-  parser.add_option("--seed", options->seed, "Seed; other seeds give other samples; 1 by default")
-      ->type_name("SEED");
-  parser
-      .add_option("--size", options->size,
-                  "Height and width of the pictures in pixels; by default those of the kind")
-      ->type_name("HxW");
-  parser
-      .add_option("--classes", options->classes, "With shapes: number of classes, at least 2; 10 by default")
-      ->check(CLI::PositiveNumber)
-      ->type_name("K");
-  parser.add_option("--channels", options->channels, "With shapes: 1 (gray) or 3 (color); 3 by default")
-      ->type_name("1|3");
+  add_option(parser, "kind", options->kind, names, kinds)->required();
+  add_option(parser, "-o,--output", options->output, "FOLDER", "The folder to write")->required();
+  add_option(parser, "--samples", options->samples, "N", "Number of samples; by default that of the kind")
+      ->check(CLI::PositiveNumber);
+  add_option(parser, "--difficulty", options->difficulty, "D",
+             "How hard the classes are to tell apart, 0 to 1; 0.5 by default");
+  add_option(parser, "--seed", options->seed, "SEED", "Seed; other seeds give other samples; 1 by default");
+  add_option(parser, "--size", options->size, "HxW",
+             "Height and width of the pictures in pixels; by default those of the kind");
+  add_option(parser, "--classes", options->classes, "K",
+             "With shapes: number of classes, at least 2; 10 by default")
+      ->check(CLI::PositiveNumber);
+  add_option(parser, "--channels", options->channels, "1|3",
+             "With shapes: 1 (gray) or 3 (color); 3 by default");
   parser.footer(kSynthesizeHelp);
   return [options] { return synthesize(*options); };
 }

@@ -90,10 +90,8 @@ std::function<int()> add_export(CLI::App& parser) {
   add_model(parser, options->model);
   add_model_reading(parser, options->reading);
   add_choice(parser, "--format", options->format, names_in(writable()), "The format to write")->required();
-  parser
-      .add_option("-o,--output", options->output,
-                  "The file to write; the name of the run or model with the format's extension by default")
-      ->type_name("FILE");
+  add_option(parser, "-o,--output", options->output, "FILE",
+             "The file to write; the name of the run or model with the format's extension by default");
   parser.add_flag("--raw-input", options->raw_input,
                   "Normalize in the first layers, so that the file takes samples as the dataset has them");
   parser.add_flag("--each-member", options->each_member, "Write a file for each member of an ensemble");

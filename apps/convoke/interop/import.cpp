@@ -137,38 +137,27 @@ std::function<int()> add_import(CLI::App& parser) {
     const bool listed = std::ranges::find(readable, format.extension) != readable.end();  // .h5 has two forms
     if (!listed && (format.reads_graph || format.reads_weights)) readable.push_back(format.extension);
   }
-  parser.add_option("file", options->file, fmt::format("The model to read: {}", join(readable)))
-      ->required()
-      ->type_name("FILE");
-  parser.add_option("-o,--output", options->output, "The file to write")->required()->type_name("MODEL.h5");
-  parser
-      .add_option("--zoo", options->zoo,
-                  "For a file that holds weights alone: the published network that they belong to")
-      ->type_name("NETWORK");
-  parser
-      .add_option(
-          "--prefix", options->prefix,
-          "The text in front of the names of these weights in the file, e.g. module. or ema.; by default "
-          "the one that fits")
-      ->needs("--zoo")
-      ->type_name("TEXT");
+  add_option(parser, "file", options->file, "FILE", fmt::format("The model to read: {}", join(readable)))
+      ->required();
+  add_option(parser, "-o,--output", options->output, "MODEL.h5", "The file to write")->required();
+  add_option(parser, "--zoo", options->zoo, "NETWORK",
+             "For a file that holds weights alone: the published network that they belong to");
+  add_option(parser, "--prefix", options->prefix, "TEXT",
+             "The text in front of the names of these weights in the file, e.g. module. or ema.; by default "
+             "the one that fits")
+      ->needs("--zoo");
   parser.add_flag("--partial", options->partial, "Leave out weights in the file that --zoo does not have")
       ->needs("--zoo");
-  parser.add_option("--classes", options->classes, "The number of outputs of --zoo; its own by default")
+  add_option(parser, "--classes", options->classes, "N", "The number of outputs of --zoo; its own by default")
       ->check(CLI::PositiveNumber)
-      ->needs("--zoo")
-      ->type_name("N");
+      ->needs("--zoo");
   add_model_reading(parser, options->reading);
-  parser
-      .add_option(
-          "--normalize", options->normalize,
-          "How pixels are normalized before the network, e.g. unit, imagenet; by default as the file says, "
-          "or as the published weights of --zoo expect")
-      ->type_name("NAME");
-  parser
-      .add_option("--class-names", options->class_names,
-                  "A text file with the name of one class in each line")
-      ->type_name("FILE");
+  add_option(
+      parser, "--normalize", options->normalize, "NAME",
+      "How pixels are normalized before the network, e.g. unit, imagenet; by default as the file says, "
+      "or as the published weights of --zoo expect");
+  add_option(parser, "--class-names", options->class_names, "FILE",
+             "A text file with the name of one class in each line");
   parser.footer(kImportHelp);
   return [options] { return import_model(*options); };
 }

@@ -1,3 +1,4 @@
+#include "cli/options.hpp"
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -116,9 +117,8 @@ int compare(const CompareOptions& options) {
 
 std::function<int()> add_compare(CLI::App& parser) {
   auto options = std::make_shared<CompareOptions>();
-  parser.add_option("runs", options->runs, "Folders of finished runs; speed-up is over the first")
-      ->required()
-      ->type_name("RUN");
+  add_option(parser, "runs", options->runs, "RUN", "Folders of finished runs; speed-up is over the first")
+      ->required();
   parser.footer(kCompareHelp);
   return [options] { return compare(*options); };
 }

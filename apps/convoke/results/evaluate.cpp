@@ -139,12 +139,11 @@ int evaluate(const EvaluateOptions& options) {
 std::function<int()> add_evaluate(CLI::App& parser) {
   auto options = std::make_shared<EvaluateOptions>();
   add_model(parser, options->model);
-  parser.add_option("--data", options->data, "The dataset; that of the run by default")->type_name("DATASET");
-  parser
-      .add_option("--split", options->split, "The split to evaluate on; the run's data.test_split by default")
-      ->type_name("NAME");
-  parser.add_option("--rule", options->rule, "The voting rule of an ensemble; that of the run by default")
-      ->type_name("RULE");
+  add_option(parser, "--data", options->data, "DATASET", "The dataset; that of the run by default");
+  add_option(parser, "--split", options->split, "NAME",
+             "The split to evaluate on; the run's data.test_split by default");
+  add_option(parser, "--rule", options->rule, "RULE",
+             "The voting rule of an ensemble; that of the run by default");
   add_model_reading(parser, options->reading);
   add_threads(parser, options->threads);
   add_precision(parser, options->precision);

@@ -101,11 +101,9 @@ std::string voting_rule(const std::string& rule, const std::optional<recipe::Rec
 void add_precision(CLI::App& parser, nn::Precision& precision) {
   static const std::map<std::string, nn::Precision> kPrecisions{{"fp32", nn::Precision::kFloat32},
                                                                 {"bf16", nn::Precision::kBfloat16}};
-  parser
-      .add_option("--precision", precision,
-                  "The precision to compute in; fp32 by default, whatever the training used")
-      ->transform(CLI::CheckedTransformer(kPrecisions).description(""))
-      ->type_name("fp32|bf16");
+  add_option(parser, "--precision", precision, "fp32|bf16",
+             "The precision to compute in; fp32 by default, whatever the training used")
+      ->transform(CLI::CheckedTransformer(kPrecisions).description(""));
 }
 
 std::string precision_text(nn::Precision precision, const run::ModelDescription& model,
@@ -118,13 +116,11 @@ std::string precision_text(nn::Precision precision, const run::ModelDescription&
 }
 
 CLI::Option* add_views(CLI::App& parser, std::int64_t& views) {
-  return parser
-      .add_option(
-          "--tta", views,
-          "Test-time augmentation: average the outputs for N views of each sample, which [augment] of "
-          "the run makes")
+  return add_option(
+             parser, "--tta", views, "N",
+             "Test-time augmentation: average the outputs for N views of each sample, which [augment] of "
+             "the run makes")
       ->check(in_range(1, 1000))
-      ->type_name("N")
       ->capture_default_str();
 }
 

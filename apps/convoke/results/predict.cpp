@@ -356,39 +356,27 @@ int predict(const PredictOptions& options) {
 std::function<int()> add_predict(CLI::App& parser) {
   auto options = std::make_shared<PredictOptions>();
   add_model(parser, options->model);
-  parser
-      .add_option("inputs", options->inputs,
-                  "Pictures; texts or table rows (.csv, .tsv); a text in each line (.txt); arrays (N, ...) "
-                  "(.npy, .npz, .h5, .mat); datasets (.h5)")
-      ->type_name("INPUT");
-  parser.add_option("--text", options->texts, "A text to label")->type_name("TEXT")->allow_extra_args(false);
-  parser
-      .add_option("--output", options->output,
-                  "The file to write, .csv or .npy; CSV on the terminal by default")
-      ->type_name("FILE");
-  parser
-      .add_option("--split", options->samples.split,
-                  "The split to label of datasets, .npz archives and HDF5 files")
-      ->type_name("NAME")
+  add_option(parser, "inputs", options->inputs, "INPUT",
+             "Pictures; texts or table rows (.csv, .tsv); a text in each line (.txt); arrays (N, ...) "
+             "(.npy, .npz, .h5, .mat); datasets (.h5)");
+  add_option(parser, "--text", options->texts, "TEXT", "A text to label")->allow_extra_args(false);
+  add_option(parser, "--output", options->output, "FILE",
+             "The file to write, .csv or .npy; CSV on the terminal by default");
+  add_option(parser, "--split", options->samples.split, "NAME",
+             "The split to label of datasets, .npz archives and HDF5 files")
       ->capture_default_str();
-  CLI::Option* rule =
-      parser
-          .add_option("--rule", options->rule, "The voting rule of an ensemble; that of the run by default")
-          ->type_name("RULE");
+  CLI::Option* rule = add_option(parser, "--rule", options->rule, "RULE",
+                                 "The voting rule of an ensemble; that of the run by default");
   parser.add_flag("--raw", options->samples.raw, "Write the output of the last layer, as .npy")
       ->excludes(rule);
   static const std::map<std::string, BatchLayout> kLayouts{{"nhwc", BatchLayout::kNhwc},
                                                            {"nchw", BatchLayout::kNchw}};
-  parser
-      .add_option("--layout", options->samples.layout,
-                  "The order of the axes in arrays of pictures; from their shape by default")
-      ->transform(CLI::CheckedTransformer(kLayouts).description(""))
-      ->type_name("nhwc|nchw");
-  parser
-      .add_option("--batch", options->batch,
-                  "Samples that each thread runs together; by default from the size of the network")
-      ->check(in_range(1, 100'000))
-      ->type_name("N");
+  add_option(parser, "--layout", options->samples.layout, "nhwc|nchw",
+             "The order of the axes in arrays of pictures; from their shape by default")
+      ->transform(CLI::CheckedTransformer(kLayouts).description(""));
+  add_option(parser, "--batch", options->batch, "N",
+             "Samples that each thread runs together; by default from the size of the network")
+      ->check(in_range(1, 100'000));
   add_model_reading(parser, options->reading);
   add_views(parser, options->views)->excludes("--raw");
   add_precision(parser, options->precision);

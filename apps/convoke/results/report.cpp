@@ -1,3 +1,4 @@
+#include "cli/options.hpp"
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -80,22 +81,16 @@ int report(const ReportOptions& options) {
 
 std::function<int()> add_report(CLI::App& parser) {
   auto options = std::make_shared<ReportOptions>();
-  parser
-      .add_option("runs", options->runs,
-                  "Folders of runs, which are compared; or folders of studies and tables of times, which are "
-                  "analyzed as one study")
-      ->required()
-      ->type_name("RUN|STUDY");
-  parser
-      .add_option("--output", options->output,
-                  "The page to write; by default report.html in the folder of the run or study, or in this "
-                  "folder if several are named")
-      ->type_name("FILE.html");
-  parser
-      .add_option("--figures", options->figures,
-                  "Also write the charts (SVG and PDF), tables (LaTeX and CSV) and pictures (PNG) into this "
-                  "folder")
-      ->type_name("FOLDER");
+  add_option(parser, "runs", options->runs, "RUN|STUDY",
+             "Folders of runs, which are compared; or folders of studies and tables of times, which are "
+             "analyzed as one study")
+      ->required();
+  add_option(parser, "--output", options->output, "FILE.html",
+             "The page to write; by default report.html in the folder of the run or study, or in this "
+             "folder if several are named");
+  add_option(parser, "--figures", options->figures, "FOLDER",
+             "Also write the charts (SVG and PDF), tables (LaTeX and CSV) and pictures (PNG) into this "
+             "folder");
   parser.footer(kReportHelp);
   return [options] { return report(*options); };
 }

@@ -1,3 +1,4 @@
+#include "cli/options.hpp"
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -111,10 +112,8 @@ int verify(const VerifyOptions& options) try {
 
 std::function<int()> add_verify(CLI::App& parser) {
   auto options = std::make_shared<VerifyOptions>();
-  parser.add_option("a", options->a, "A run folder, or a model or checkpoint file")
-      ->required()
-      ->type_name("A");
-  parser.add_option("b", options->b, "The one to compare it with")->required()->type_name("B");
+  add_option(parser, "a", options->a, "A", "A run folder, or a model or checkpoint file")->required();
+  add_option(parser, "b", options->b, "B", "The one to compare it with")->required();
   parser.footer(kVerifyHelp);
   return [options] { return verify(*options); };
 }

@@ -147,35 +147,22 @@ int study_advise(const AdviseOptions& options) {
 
 std::function<int()> add_study_advise(CLI::App& parser) {
   auto options = std::make_shared<AdviseOptions>();
-  parser.add_option("studies", options->studies, "Folders of studies, or tables of times")
-      ->required()
-      ->type_name("STUDY");
-  parser.add_option("--machines", options->machines, "A file of machines and their prices")
-      ->required()
-      ->type_name("FILE.toml");
-  parser
-      .add_option("--deadline", options->deadline,
-                  "The longest time from the start of the transfer to the trained model (\"90 s\", \"2h\")")
-      ->type_name("TIME");
-  parser.add_option("--accuracy", options->accuracy, "The least accuracy on the test samples")
-      ->check(in_range(0, 1))
-      ->type_name("SHARE");
-  parser
-      .add_option(
-          "--data-gb", options->gigabytes,
-          "Size of the dataset to transfer and to store, in 10^9 bytes; that of the recipe by default")
-      ->check(in_range(0, 1e9))
-      ->type_name("GB");
-  parser
-      .add_option("--keep", options->keep,
-                  "How long the dataset is stored (\"720h\"); until the model is trained by default")
-      ->type_name("TIME");
-  parser
-      .add_option(
-          "--up-to", options->up_to,
-          "The largest number of workers to predict; by default four times the most that were measured")
-      ->check(in_range(1, 1'000'000))
-      ->type_name("N");
+  add_option(parser, "studies", options->studies, "STUDY", "Folders of studies, or tables of times")
+      ->required();
+  add_option(parser, "--machines", options->machines, "FILE.toml", "A file of machines and their prices")
+      ->required();
+  add_option(parser, "--deadline", options->deadline, "TIME",
+             "The longest time from the start of the transfer to the trained model (\"90 s\", \"2h\")");
+  add_option(parser, "--accuracy", options->accuracy, "SHARE", "The least accuracy on the test samples")
+      ->check(in_range(0, 1));
+  add_option(parser, "--data-gb", options->gigabytes, "GB",
+             "Size of the dataset to transfer and to store, in 10^9 bytes; that of the recipe by default")
+      ->check(in_range(0, 1e9));
+  add_option(parser, "--keep", options->keep, "TIME",
+             "How long the dataset is stored (\"720h\"); until the model is trained by default");
+  add_option(parser, "--up-to", options->up_to, "N",
+             "The largest number of workers to predict; by default four times the most that were measured")
+      ->check(in_range(1, 1'000'000));
   parser.add_flag("--all", options->all, "Show all numbers of workers");
   parser.add_flag("--json", options->json, "Print JSON instead of text");
   parser.footer(kAdviseHelp);

@@ -105,58 +105,37 @@ int study_analyze(const StudyAnalyzeOptions& options) {
 
 std::function<int()> add_study_analyze(CLI::App& parser) {
   auto options = std::make_shared<StudyAnalyzeOptions>();
-  parser.add_option("tables", options->tables, "Tables of times")->required()->type_name("FILE.csv");
-  parser
-      .add_option(
-          "--machine-devices", options->machine_devices,
-          "Number of cores or devices of the whole machine, to show the efficiency that is divided by it")
-      ->check(in_range(1, 1'000'000'000))
-      ->type_name("N");
-  parser.add_option("--up-to", options->up_to, "Predict the times of 1, 2, 4, ... N workers by Amdahl's law")
-      ->check(in_range(1, 1'000'000))
-      ->type_name("N");
-  parser
-      .add_option("--deadline", options->deadline,
-                  "Recommend the smallest number of workers that ends in this time (\"90 s\", \"10 min\")")
-      ->type_name("TIME");
-  parser
-      .add_option("--budget", options->budget_core_hours,
-                  "Recommend a number of workers that takes at most this many core-hours")
-      ->type_name("HOURS")
+  add_option(parser, "tables", options->tables, "FILE.csv", "Tables of times")->required();
+  add_option(parser, "--machine-devices", options->machine_devices, "N",
+             "Number of cores or devices of the whole machine, to show the efficiency that is divided by it")
+      ->check(in_range(1, 1'000'000'000));
+  add_option(parser, "--up-to", options->up_to, "N",
+             "Predict the times of 1, 2, 4, ... N workers by Amdahl's law")
+      ->check(in_range(1, 1'000'000));
+  add_option(parser, "--deadline", options->deadline, "TIME",
+             "Recommend the smallest number of workers that ends in this time (\"90 s\", \"10 min\")");
+  add_option(parser, "--budget", options->budget_core_hours, "HOURS",
+             "Recommend a number of workers that takes at most this many core-hours")
       ->check(CLI::PositiveNumber);
-  parser
-      .add_option(
-          "--accuracy", options->accuracy,
-          "Recommend workers whose model reaches this accuracy, and show the time until it is reached")
-      ->check(in_range(0, 1))
-      ->type_name("SHARE");
-  parser
-      .add_option("--again", options->again,
-                  "A table of the same study, repeated: check that its means lie within these intervals")
-      ->type_name("FILE.csv");
-  CLI::Option* machines = parser
-                              .add_option("--machines", options->machines,
-                                          "A file of machines and prices, to compute the cost of a training")
-                              ->type_name("FILE.toml");
-  parser
-      .add_option("--reference", options->reference,
-                  "The machine that costs are compared with; the first by default")
-      ->needs(machines)
-      ->type_name("NAME");
-  parser.add_option("--target", options->target, "The relative error of a mean that is precise enough")
+  add_option(parser, "--accuracy", options->accuracy, "SHARE",
+             "Recommend workers whose model reaches this accuracy, and show the time until it is reached")
+      ->check(in_range(0, 1));
+  add_option(parser, "--again", options->again, "FILE.csv",
+             "A table of the same study, repeated: check that its means lie within these intervals");
+  CLI::Option* machines = add_option(parser, "--machines", options->machines, "FILE.toml",
+                                     "A file of machines and prices, to compute the cost of a training");
+  add_option(parser, "--reference", options->reference, "NAME",
+             "The machine that costs are compared with; the first by default")
+      ->needs(machines);
+  add_option(parser, "--target", options->target, "SHARE",
+             "The relative error of a mean that is precise enough")
       ->capture_default_str()
-      ->check(in_range(1e-6, 1))
-      ->type_name("SHARE");
-  parser.add_option("--output", options->output, "Write the analysis as JSON to this file")
-      ->type_name("FILE.json");
-  CLI::Option* html =
-      parser
-          .add_option("--html", options->html, "Write a page with charts, which needs no network connection")
-          ->type_name("FILE.html");
-  CLI::Option* figures = parser
-                             .add_option("--figures", options->figures,
-                                         "Write the charts and tables for a paper into this folder")
-                             ->type_name("FOLDER");
+      ->check(in_range(1e-6, 1));
+  add_option(parser, "--output", options->output, "FILE.json", "Write the analysis as JSON to this file");
+  CLI::Option* html = add_option(parser, "--html", options->html, "FILE.html",
+                                 "Write a page with charts, which needs no network connection");
+  CLI::Option* figures = add_option(parser, "--figures", options->figures, "FOLDER",
+                                    "Write the charts and tables for a paper into this folder");
   parser.add_flag("--json", options->json, "Print JSON instead of tables")->excludes(html)->excludes(figures);
   parser.footer(kAnalyzeHelp);
   return [options] { return study_analyze(*options); };

@@ -222,23 +222,18 @@ int bench(const BenchOptions& options) {
 std::function<int()> add_bench(CLI::App& parser) {
   auto options = std::make_shared<BenchOptions>();
   add_recipe_options(parser, *options);
-  parser.add_option("--seconds", options->seconds, "Shortest length of a round")
+  add_option(parser, "--seconds", options->seconds, "SECONDS", "Shortest length of a round")
       ->check(CLI::PositiveNumber)
-      ->type_name("SECONDS")
       ->capture_default_str();
-  parser.add_option("--rounds", options->rounds, "Number of rounds")
+  add_option(parser, "--rounds", options->rounds, "N", "Number of rounds")
       ->check(CLI::PositiveNumber)
-      ->type_name("N")
       ->capture_default_str();
   CLI::Option* const beside =
-      parser
-          .add_option("--beside", options->beside,
-                      "Repeat each round beside so many programs that keep a core of the host busy")
-          ->check(in_range(1, 1024))
-          ->type_name("N");
-  CLI::Option* const trace =
-      parser.add_option("--trace", options->trace, "Write a trace of the newest steps for ui.perfetto.dev")
-          ->type_name("FILE");
+      add_option(parser, "--beside", options->beside, "N",
+                 "Repeat each round beside so many programs that keep a core of the host busy")
+          ->check(in_range(1, 1024));
+  CLI::Option* const trace = add_option(parser, "--trace", options->trace, "FILE",
+                                        "Write a trace of the newest steps for ui.perfetto.dev");
   parser.add_flag("--data", options->data, "Time only the conversion and augmentation of samples")
       ->excludes(trace)
       ->excludes(beside);
@@ -247,10 +242,10 @@ std::function<int()> add_bench(CLI::App& parser) {
           ->excludes(trace)
           ->excludes(beside)
           ->excludes("--data");
-  parser.add_option("--batch", options->batches, "With --inference: how many samples each call predicts")
+  add_option(parser, "--batch", options->batches, "N",
+             "With --inference: how many samples each call predicts")
       ->needs(inference)
       ->check(in_range(1, 1 << 20))
-      ->type_name("N")
       ->capture_default_str();
   parser.add_flag("--profile", options->profile, "Also print the time of every kernel");
   parser.add_flag("--json", options->json, "Print the result as JSON");

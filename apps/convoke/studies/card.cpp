@@ -1,3 +1,4 @@
+#include "cli/options.hpp"
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ int study_card(const StudyCardOptions& options) {
 
 std::function<int()> add_study_card(CLI::App& parser) {
   auto options = std::make_shared<StudyCardOptions>();
-  parser.add_option("folders", options->folders, "Folders with a card.toml")->required()->type_name("FOLDER");
+  add_option(parser, "folders", options->folders, "FOLDER", "Folders with a card.toml")->required();
   parser.add_flag("--overview", options->overview, "Print one table with a row for each folder");
   parser.add_flag("--markdown", options->markdown, "Print tables in Markdown");
   parser.footer(kCardHelp);

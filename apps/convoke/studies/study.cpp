@@ -302,10 +302,9 @@ int run_study(const StudyOptions& options) {
 
 std::function<int()> add_study(CLI::App& parser) {
   auto options = std::make_shared<StudyOptions>();
-  parser.add_option("file", options->file, "The study file (TOML)")->type_name("FILE.toml");
-  CLI::Option* output =
-      parser.add_option("--output", options->output, "The folder of the study; studies/NAME-TIME by default")
-          ->type_name("FOLDER");
+  add_option(parser, "file", options->file, "FILE.toml", "The study file (TOML)");
+  CLI::Option* output = add_option(parser, "--output", options->output, "FOLDER",
+                                   "The folder of the study; studies/NAME-TIME by default");
   parser.add_flag("--resume", options->resume, "Continue the study in --output")->needs(output);
   parser.add_flag("--dry-run", options->dry_run,
                   "Print the configurations and their commands, and do nothing");
@@ -323,8 +322,7 @@ std::function<int()> add_study(CLI::App& parser) {
   const std::string parts = "For the jobs of --slurm";
   CLI::Option* begin =
       parser.add_flag("--begin", options->begin, "Make the folder, and no run")->needs(output)->group(parts);
-  CLI::Option* task = parser.add_option("--task", options->task, "Make only run K, counted from 0")
-                          ->type_name("K")
+  CLI::Option* task = add_option(parser, "--task", options->task, "K", "Make only run K, counted from 0")
                           ->check(CLI::NonNegativeNumber)
                           ->needs(output)
                           ->excludes(begin)
@@ -335,10 +333,8 @@ std::function<int()> add_study(CLI::App& parser) {
           ->excludes(begin)
           ->excludes(task)
           ->group(parts);
-  parser
-      .add_option("--more", options->more,
-                  "Then submit further runs until the intervals are narrow enough, by the scripts in FOLDER")
-      ->type_name("FOLDER")
+  add_option(parser, "--more", options->more, "FOLDER",
+             "Then submit further runs until the intervals are narrow enough, by the scripts in FOLDER")
       ->needs(collect)
       ->group(parts);
   parser.footer(kStudyHelp);

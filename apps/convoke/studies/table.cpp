@@ -1,3 +1,4 @@
+#include "cli/options.hpp"
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -44,22 +45,19 @@ int study_table(const StudyTableOptions& options) {
 
 std::function<int()> add_study_table(CLI::App& parser) {
   auto options = std::make_shared<StudyTableOptions>();
-  parser.add_option("tables", options->tables, "Tables of times")->required()->type_name("FILE.csv");
-  parser.add_option("--rows", options->pivot.rows, "The coordinate with a row for each of its values")
-      ->capture_default_str()
-      ->type_name("COORDINATE");
-  parser
-      .add_option("--columns", options->pivot.columns, "The coordinate with columns for each of its values")
-      ->type_name("COORDINATE");
-  parser.add_option("--show", options->pivot.show, "The quantities to show, separated by commas")
+  add_option(parser, "tables", options->tables, "FILE.csv", "Tables of times")->required();
+  add_option(parser, "--rows", options->pivot.rows, "COORDINATE",
+             "The coordinate with a row for each of its values")
+      ->capture_default_str();
+  add_option(parser, "--columns", options->pivot.columns, "COORDINATE",
+             "The coordinate with columns for each of its values");
+  add_option(parser, "--show", options->pivot.show, "QUANTITY,...",
+             "The quantities to show, separated by commas")
       ->required()
-      ->delimiter(',')
-      ->type_name("QUANTITY,...");
-  parser
-      .add_option("--only", options->only,
-                  "Show only the configurations that have this value; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("COORDINATE=VALUE");
+      ->delimiter(',');
+  add_option(parser, "--only", options->only, "COORDINATE=VALUE",
+             "Show only the configurations that have this value; may be repeated")
+      ->allow_extra_args(false);
   parser.add_flag("--markdown", options->markdown, "Print the table in Markdown");
   parser.footer(kTableHelp);
   return [options] { return study_table(*options); };

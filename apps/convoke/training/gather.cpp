@@ -1,3 +1,4 @@
+#include "cli/options.hpp"
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -278,12 +279,9 @@ int gather(const GatherOptions& options) {
 
 std::function<int()> add_gather(CLI::App& parser) {
   auto options = std::make_shared<GatherOptions>();
-  parser.add_option("runs", options->runs, "Folders of finished runs of convoke train --member")
-      ->required()
-      ->type_name("RUN");
-  parser.add_option("--output", options->output, "The new folder of the ensemble")
-      ->required()
-      ->type_name("FOLDER");
+  add_option(parser, "runs", options->runs, "RUN", "Folders of finished runs of convoke train --member")
+      ->required();
+  add_option(parser, "--output", options->output, "FOLDER", "The new folder of the ensemble")->required();
   parser.add_flag("--partial", options->partial, "Vote without the members that are missing or not finished");
   parser.footer(kGatherHelp);
   return [options] { return gather(*options); };

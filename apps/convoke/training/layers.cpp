@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/options.hpp"
 #include "commands.hpp"
 #include "convoke/nn/layer_table.hpp"
 
@@ -30,7 +31,7 @@ int layers(const LayersOptions& options) {
 
 std::function<int()> add_layers(CLI::App& parser) {
   auto options = std::make_shared<LayersOptions>();
-  parser.add_option("layer", options->name, "The layer to show; all of them by default")->type_name("LAYER");
+  add_option(parser, "layer", options->name, "LAYER", "The layer to show; all of them by default");
   parser.add_flag("--markdown", options->markdown,
                   "Print all layers and keys as the tables of docs/layers.md");
   parser.footer(kLayersHelp);

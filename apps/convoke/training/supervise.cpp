@@ -190,33 +190,24 @@ int supervise(const SuperviseOptions& options) {
 
 std::function<int()> add_supervise(CLI::App& parser) {
   auto options = std::make_shared<SuperviseOptions>();
-  parser.add_option("--restarts", options->restarts, "Start the command again at most so many times")
+  add_option(parser, "--restarts", options->restarts, "N", "Start the command again at most so many times")
       ->check(in_range(0, 1000))
-      ->type_name("N")
       ->capture_default_str();
-  parser
-      .add_option("--backoff", options->backoff,
-                  "Wait so long before the first restart, and twice as long before each further one that "
-                  "follows no progress")
-      ->type_name("TIME")
+  add_option(parser, "--backoff", options->backoff, "TIME",
+             "Wait so long before the first restart, and twice as long before each further one that "
+             "follows no progress")
       ->capture_default_str();
   CLI::Option* const command =
-      parser
-          .add_option(
-              "command", options->command,
-              "The command, after --: convoke train with --output RUN or --resume RUN, and its launcher")
-          ->type_name("COMMAND");
+      add_option(parser, "command", options->command, "COMMAND",
+                 "The command, after --: convoke train with --output RUN or --resume RUN, and its launcher");
   CLI::Option* const ended =
-      parser
-          .add_option("--ended", options->ended,
-                      "Decide by the exit code of a training whether its batch job returns to the queue")
+      add_option(parser, "--ended", options->ended, "CODE",
+                 "Decide by the exit code of a training whether its batch job returns to the queue")
           ->check(in_range(1, 255))
-          ->excludes(command)
-          ->type_name("CODE");
+          ->excludes(command);
   CLI::Option* const output =
-      parser.add_option("--output", options->output, "With --ended: the run folder of the job")
-          ->needs(ended)
-          ->type_name("RUN");
+      add_option(parser, "--output", options->output, "RUN", "With --ended: the run folder of the job")
+          ->needs(ended);
   ended->needs(output);
   parser.footer(kSuperviseHelp);
   return [options] {

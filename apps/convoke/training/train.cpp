@@ -279,8 +279,8 @@ int train(const TrainOptions& given) {
 }
 
 void add_output(CLI::App& parser, TrainOptions& options) {
-  parser.add_option("--output", options.output, "The folder of the run; runs/NAME-TIME by default")
-      ->type_name("FOLDER");
+  add_option(parser, "--output", options.output, "FOLDER",
+             "The folder of the run; runs/NAME-TIME by default");
 }
 
 void add_manners(CLI::App& parser, TrainOptions& options) {
@@ -297,17 +297,13 @@ std::function<int()> add_distill(CLI::App& parser) {
   add_recipe_options(parser, *options);
   parser.get_option("recipe")->required(false)->description(
       "The recipe of the network to train; by default that of the model's run, but one model");
-  parser
-      .add_option("--temperature", options->distill.temperature,
-                  "Divide the outputs of teacher and student by T: the larger, the softer")
+  add_option(parser, "--temperature", options->distill.temperature, "T",
+             "Divide the outputs of teacher and student by T: the larger, the softer")
       ->check(CLI::PositiveNumber)
-      ->type_name("T")
       ->capture_default_str();
-  parser
-      .add_option("--weight", options->distill.weight,
-                  "The weight of the teacher's part of the loss; the labels have the rest")
+  add_option(parser, "--weight", options->distill.weight, "W",
+             "The weight of the teacher's part of the loss; the labels have the rest")
       ->check(in_range(0, 1))
-      ->type_name("W")
       ->capture_default_str();
   add_output(parser, *options);
   add_manners(parser, *options);
@@ -337,11 +333,9 @@ std::function<int()> add_train(CLI::App& parser) {
     }
     if (options->recipe.empty() && options->run.empty()) throw CLI::RequiredError("RECIPE");
   });
-  parser
-      .add_option("--member", options->member,
-                  "Train only member K of an ensemble, counted from 0; convoke gather combines such runs")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("K");
+  add_option(parser, "--member", options->member, "K",
+             "Train only member K of an ensemble, counted from 0; convoke gather combines such runs")
+      ->check(CLI::NonNegativeNumber);
   add_manners(parser, *options);
   parser.footer(kTrainHelp);
   return [options] { return train(*options); };

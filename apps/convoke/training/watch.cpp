@@ -65,10 +65,9 @@ int watch(const WatchOptions& options) {
 
 std::function<int()> add_watch(CLI::App& parser) {
   auto options = std::make_shared<WatchOptions>();
-  parser.add_option("run", options->folder, "The run folder")->required()->type_name("RUN");
-  parser.add_option("--interval", options->interval, "Seconds between two updates")
+  add_option(parser, "run", options->folder, "RUN", "The run folder")->required();
+  add_option(parser, "--interval", options->interval, "SECONDS", "Seconds between two updates")
       ->check(in_range(0.1, 3600))
-      ->type_name("SECONDS")
       ->capture_default_str();
   parser.add_flag("--once", options->once, "Print the state once and end");
   parser.footer(kWatchHelp);
