@@ -7,19 +7,23 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "cli/options.hpp"
-#include "cluster/live_hosts.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/run/run_lock.hpp"
@@ -34,8 +38,8 @@ namespace convoke::app {
 namespace {
 
 using namespace std::chrono_literals;
-using supervise::LaunchCommand;
-using Hosts = std::vector<supervise::LaunchHost>;
+using supervise::LaunchCommand, supervise::LaunchHost;
+using Hosts = std::vector<LaunchHost>;
 
 struct SuperviseOptions {
   int restarts = 3;
@@ -92,9 +96,87 @@ void wait_for_lock(const LaunchCommand& command) {
   wait_unless(kLockPatience, [&] { return run::lock_holder(command.run()).empty(); });
 }
 
+constexpr double kHostPatience = 15;  // seconds
+
+bool in_slurm(const LaunchCommand& command) {
+  return (command.by_mpirun() || command.by_srun()) && os::variable("SLURM_JOB_NODELIST").has_value();
+}
+
+bool is_here(const std::string& host) {
+  const std::string here = os::host_name();
+  return host == "localhost" || host.starts_with("127.") || host == here ||
+         host == here.substr(0, here.find('.'));
+}
+
+// Asks a host as mpirun does. Without the program that reaches it, nothing is known: mpirun itself will tell.
+bool answers(const std::string& host, const std::string& agent) {
+  std::vector<std::string> words;
+  std::istringstream in(agent);
+  for (std::string word; in >> word;) words.push_back(word);
+  if (words.empty()) words = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
+  const std::string program = words.front();
+  words.insert(words.end(), {host, "true"});
+  if (os::run(words, {.input = "", .errors = false, .seconds = kHostPatience}).code == 0) return true;
+  return program.find('/') == std::string::npos && !os::find_program(program);
+}
+
+Hosts nodes_of_job() {
+  const os::Answer names = os::run({"scontrol", "show", "hostnames", *os::variable("SLURM_JOB_NODELIST")},
+                                   {.input = "", .errors = false, .seconds = kHostPatience});
+  const int slots = static_cast<int>(os::number_in("SLURM_NTASKS_PER_NODE").value_or(1));
+  Hosts nodes;
+  std::istringstream in(names.code == 0 ? names.output : "");
+  for (std::string name; in >> name;) nodes.push_back({name, slots});
+  return nodes;
+}
+
+// Nodes that do not respond have a state with an asterisk.
+std::set<std::string> lost_nodes() {
+  const os::Answer answer = os::run(
+      {"sinfo", "--noheader", "--Node", "--format=%N %T", "--nodes=" + *os::variable("SLURM_JOB_NODELIST")},
+      {.input = "", .errors = false, .seconds = kHostPatience});
+  std::set<std::string> lost;
+  std::istringstream in(answer.code == 0 ? answer.output : "");
+  for (std::string name, state; in >> name >> state;) {
+    if (state.ends_with('*') || state.starts_with("down")) lost.insert(name);
+  }
+  return lost;
+}
+
+// The hosts on which a command may start ranks: those of its --host or --hostfile, or the nodes of the Slurm
+// job that this process is part of. Empty if the command stays on this host. Throws Error if the hostfile
+// cannot be read.
+Hosts hosts_of(const LaunchCommand& command) {
+  Hosts hosts = command.hosts();
+  return hosts.empty() && in_slurm(command) ? nodes_of_job() : hosts;
+}
+
+// Returns those of `hosts` that can start ranks now: hosts of the command answer to ssh (or the program that
+// mpirun uses instead), and nodes of the job are up. Takes at most 15 seconds.
+Hosts live_hosts(const Hosts& hosts, const LaunchCommand& command) {
+  Hosts live;
+  if (command.hosts().empty() && in_slurm(command)) {
+    const std::set<std::string> lost = lost_nodes();
+    std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(live),
+                 [&](const LaunchHost& host) { return !lost.contains(host.name); });
+    return live;
+  }
+  const std::string agent =
+      command.agent().empty() ? os::variable("OMPI_MCA_plm_rsh_agent").value_or("") : command.agent();
+  std::vector<std::future<bool>> all;
+  for (const LaunchHost& host : hosts) {
+    all.push_back(
+        std::async(std::launch::async, [&] { return is_here(host.name) || answers(host.name, agent); }));
+  }
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (all[i].get()) live.push_back(hosts[i]);
+  }
+  return live;
+}
+
 Hosts rest_of(const Hosts& all, const Hosts& some) {
   Hosts rest;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const supervise::LaunchHost& host) {
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const LaunchHost& host) {
     return std::none_of(some.begin(), some.end(), [&](const auto& other) { return other.name == host.name; });
   });
   return rest;
