@@ -10,7 +10,6 @@
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/run/environment.hpp"
 

@@ -85,6 +85,13 @@ std::vector<ManualBlock> blocks_of(const std::string& footer) {
   return blocks;
 }
 
+// The entries below a title, which becomes the last group if there is none yet.
+std::vector<ManualEntry>& entries_of(std::vector<ManualGroup>& groups, const std::string& title) {
+  auto group = std::ranges::find(groups, title, &ManualGroup::title);
+  if (group == groups.end()) group = groups.insert(groups.end(), {title, {}});
+  return group->entries;
+}
+
 }  // namespace
 
 std::string ManualEntry::label() const {
@@ -115,10 +122,7 @@ std::string Manual::usage() const {
 std::vector<ManualGroup> Manual::command_groups() const {
   std::vector<ManualGroup> groups;
   for (const Manual& command : commands) {
-    auto mine = std::find_if(groups.begin(), groups.end(),
-                             [&](const ManualGroup& each) { return each.title == command.group; });
-    if (mine == groups.end()) mine = groups.insert(groups.end(), {command.group, {}});
-    mine->entries.push_back({{command.name}, "", command.description});
+    entries_of(groups, command.group).push_back({{command.name}, "", command.description});
   }
   return groups;
 }
@@ -144,11 +148,7 @@ Manual manual_of(const CLI::App& parser) {
       manual.arguments.push_back(entry_of(*option));
       continue;
     }
-    auto group = std::find_if(manual.options.begin(), manual.options.end(),
-                              [&](const ManualGroup& each) { return each.title == option->get_group(); });
-    if (group == manual.options.end())
-      group = manual.options.insert(manual.options.end(), {option->get_group(), {}});
-    group->entries.push_back(entry_of(*option));
+    entries_of(manual.options, option->get_group()).push_back(entry_of(*option));
   }
   for (const CLI::App* command : parser.get_subcommands({})) manual.commands.push_back(manual_of(*command));
   return manual;

@@ -33,21 +33,10 @@ struct JobKind {
 /// "train", "ensemble", "study" or "prepare". Throws Error for another name.
 const JobKind& job_kind(const std::string& name);
 
-/// Plans the runs of a study file, which sets the ranks itself.
-void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
-                     const slurm::Partition* partition, slurm::JobSet& jobs);
-
 /// The resources that a job of this recipe can use: worker threads up to the micro-batches of a step, for
 /// each member in the job, and the predicted memory. `alone`: the job trains one member of an ensemble.
 /// `recipe` must outlive it.
 slurm::Workload workload_of(const recipe::Recipe& recipe, bool alone);
-
-/// True if `path` is a study file, rather than a recipe.
-bool is_study_file(const std::string& path);
-
-/// A study with one run of a recipe on 1, 2, 4, ... nodes, up to those of `largest`.
-study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& name,
-                                const slurm::Layout& largest);
 
 /// Adds a job for each run of `file` that is missing, and a job that collects them.
 void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,

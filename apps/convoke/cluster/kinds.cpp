@@ -8,7 +8,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "convoke/core/text.hpp"
 #include "convoke/engine/busy_workers.hpp"
 
 namespace convoke::app {
@@ -103,6 +102,23 @@ void plan_ensemble(const JobRequest& request, slurm::JobSet& jobs) {
   if (request.options.chain) add_evaluate(jobs, request.job, layout);
 }
 
+// A study with one run of a recipe on 1, 2, 4, ... nodes, up to those of `largest`.
+study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& name,
+                                const slurm::Layout& largest) {
+  study::StudyFile file;
+  file.name = name;
+  file.recipes = {options.recipe};
+  file.set = options.changes;
+  file.ranks.clear();
+  for (std::int64_t nodes = 1; nodes < largest.nodes; nodes *= 2)
+    file.ranks.push_back(nodes * largest.ranks_per_node);
+  file.ranks.push_back(largest.ranks());
+  file.threads = {largest.cpus_per_rank};
+  file.repeats = file.at_most = 1;
+  file.warm_up = 0;  // a warm-up run may take as long as the run
+  return file;
+}
+
 void plan_study(const JobRequest& request, slurm::JobSet& jobs) {
   const SlurmOptions& options = request.options;
   if (options.layout.nodes == 0) {
@@ -136,16 +152,5 @@ slurm::Layout JobRequest::layout(const slurm::Workload& workload) const {
 }
 
 const JobKind& job_kind(const std::string& name) { return find_in(kKinds, name, "kind of job"); }
-
-void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
-                     const slurm::Partition* partition, slurm::JobSet& jobs) {
-  if (!options.changes.empty() || options.layout.nodes > 0 || options.layout.cpus_per_rank > 0 ||
-      options.chain) {
-    throw Error(fmt::format("{} is a study file, which itself sets the changes and the numbers of ranks",
-                            options.recipe),
-                "change [set], ranks and threads in this file; --ranks-per-node distributes the ranks");
-  }
-  plan_study_jobs(study::StudyFile::load(options.recipe), options, job, partition, jobs);
-}
 
 }  // namespace convoke::app

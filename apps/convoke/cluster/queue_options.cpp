@@ -1,7 +1,5 @@
 #include "cluster/slurm.hpp"
 
-#include <string>
-
 namespace convoke::app {
 
 void add_queue_options(CLI::App& parser, SlurmOptions& options) {

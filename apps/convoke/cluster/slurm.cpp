@@ -16,6 +16,7 @@
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/child_process.hpp"
 #include "convoke/recipe/recipe.hpp"
+#include "convoke/recipe/toml.hpp"
 
 namespace convoke::app {
 namespace {
@@ -131,6 +132,25 @@ void write_files(const fs::path& folder, const std::vector<slurm::File>& files, 
   if (failed)
     throw Error(fmt::format("{}: cannot create this folder: {}", folder.string(), failed.message()));
   for (const auto& [name, text] : files) os::replace_text(folder / name, text);
+}
+
+// True if `path` is a study file, rather than a recipe.
+bool is_study_file(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return false;
+  const Settings settings = recipe::parse_toml(read_text(path).value_or(""), path);
+  return settings.find("recipe") != nullptr && settings.find("model") == nullptr;
+}
+
+// Plans the runs of a study file, which sets the ranks itself.
+void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
+                     const slurm::Partition* partition, slurm::JobSet& jobs) {
+  if (!options.changes.empty() || options.layout.nodes > 0 || options.layout.cpus_per_rank > 0 ||
+      options.chain) {
+    throw Error(fmt::format("{} is a study file, which itself sets the changes and the numbers of ranks",
+                            options.recipe),
+                "change [set], ranks and threads in this file; --ranks-per-node distributes the ranks");
+  }
+  plan_study_jobs(study::StudyFile::load(options.recipe), options, job, partition, jobs);
 }
 
 }  // namespace

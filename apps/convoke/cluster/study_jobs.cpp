@@ -10,7 +10,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "convoke/recipe/toml.hpp"
 #include "convoke/study/running/configuration.hpp"
 #include "convoke/study/running/queued_runs.hpp"
 
@@ -68,28 +67,6 @@ std::vector<slurm::StudyJobs> sizes_of(const study::StudyFile& file,
 }
 
 }  // namespace
-
-bool is_study_file(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) return false;
-  const Settings settings = recipe::parse_toml(read_text(path).value_or(""), path);
-  return settings.find("recipe") != nullptr && settings.find("model") == nullptr;
-}
-
-study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& name,
-                                const slurm::Layout& largest) {
-  study::StudyFile file;
-  file.name = name;
-  file.recipes = {options.recipe};
-  file.set = options.changes;
-  file.ranks.clear();
-  for (std::int64_t nodes = 1; nodes < largest.nodes; nodes *= 2)
-    file.ranks.push_back(nodes * largest.ranks_per_node);
-  file.ranks.push_back(largest.ranks());
-  file.threads = {largest.cpus_per_rank};
-  file.repeats = file.at_most = 1;
-  file.warm_up = 0;  // a warm-up run may take as long as the run
-  return file;
-}
 
 void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
                      const slurm::Partition* partition, slurm::JobSet& jobs) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "cli/options.hpp"
 #include "cluster/start.hpp"

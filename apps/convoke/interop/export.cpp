@@ -8,7 +8,6 @@
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "convoke/core/text.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "results/models.hpp"

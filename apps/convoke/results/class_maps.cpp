@@ -1,5 +1,3 @@
-#include "results/class_maps.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,6 +7,7 @@
 #include "convoke/data/dataset.hpp"
 #include "convoke/run/model_file.hpp"
 #include "convoke/train/grad_cam.hpp"
+#include "results/results.hpp"
 
 namespace convoke::app {
 namespace {

@@ -28,24 +28,15 @@ std::string kind_of(const run::ModelDescription& model) {
 
 bool is_blank(const std::string& text) { return trimmed(text).empty(); }
 
-/// Converts cells to samples for the network.
-class Encoder {
- public:
-  virtual ~Encoder() = default;
-  /// The columns that it needs, found in the header of a CSV.
-  virtual std::vector<std::size_t> columns(const data_prep::CsvHeader& header,
-                                           const std::string& file) const = 0;
-  /// Appends the sample to `samples`. Throws Error if the cells are not a sample.
-  virtual void append(const std::vector<std::string>& cells, std::vector<float>& samples) const = 0;
-};
+// An encoder converts cells to samples for the network. columns(): those that it needs, found in the header
+// of a CSV. append(): appends the sample to `samples`; throws Error if the cells are not a sample.
 
-class TextEncoder final : public Encoder {
+class TextEncoder {
  public:
   explicit TextEncoder(const run::ModelDescription& model)
       : preparation_(data_prep::TextPreparation::from_json(model.preparation, kWhere)) {}
 
-  std::vector<std::size_t> columns(const data_prep::CsvHeader& header,
-                                   const std::string& file) const override {
+  std::vector<std::size_t> columns(const data_prep::CsvHeader& header, const std::string& file) const {
     const auto& names = header.names;
     const auto it = std::find(names.begin(), names.end(), preparation_.column());
     if (it != names.end()) return {static_cast<std::size_t>(it - names.begin())};
@@ -55,7 +46,7 @@ class TextEncoder final : public Encoder {
                             preparation_.column()));
   }
 
-  void append(const std::vector<std::string>& cells, std::vector<float>& samples) const override {
+  void append(const std::vector<std::string>& cells, std::vector<float>& samples) const {
     if (is_blank(cells.front())) throw Error("the text is empty");
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(preparation_.length()));
     preparation_.encode(cells.front(), tokens);
@@ -67,14 +58,13 @@ class TextEncoder final : public Encoder {
   data_prep::TextPreparation preparation_;
 };
 
-class TableEncoder final : public Encoder {
+class TableEncoder {
  public:
   explicit TableEncoder(const run::ModelDescription& model)
       : preparation_(data_prep::TablePreparation::from_json(model.preparation, kWhere)),
         normalization_(model.normalization) {}
 
-  std::vector<std::size_t> columns(const data_prep::CsvHeader& header,
-                                   const std::string& file) const override {
+  std::vector<std::size_t> columns(const data_prep::CsvHeader& header, const std::string& file) const {
     std::vector<std::size_t> columns;
     for (const data_prep::TableColumn& column : preparation_.columns()) {
       columns.push_back(*data_prep::find_column(header, column.name, {}, file));
@@ -82,7 +72,7 @@ class TableEncoder final : public Encoder {
     return columns;
   }
 
-  void append(const std::vector<std::string>& cells, std::vector<float>& samples) const override {
+  void append(const std::vector<std::string>& cells, std::vector<float>& samples) const {
     std::vector<float> features(preparation_.width());
     preparation_.encode(cells, features);
     for (std::size_t f = 0; f < features.size(); ++f) {
@@ -95,14 +85,6 @@ class TableEncoder final : public Encoder {
   data::Normalization normalization_;
 };
 
-std::shared_ptr<const Encoder> encoder_for(const std::string& input, const run::ModelDescription& model) {
-  const std::string kind = kind_of(model);
-  if (kind == "text") return std::make_shared<TextEncoder>(model);
-  if (kind == "table") return std::make_shared<TableEncoder>(model);
-  throw Error(fmt::format("{}: the model takes neither texts nor rows of tables", input),
-              "its dataset does not say how samples were prepared; datasets of `convoke prepare` do");
-}
-
 TextEncoder text_encoder(const std::string& input, const run::ModelDescription& model) {
   if (kind_of(model) == "text") return TextEncoder(model);
   throw Error(fmt::format("{}: the model does not take texts", input),
@@ -110,15 +92,15 @@ TextEncoder text_encoder(const std::string& input, const run::ModelDescription& 
 }
 
 /// The rows of a CSV, which are encoded when they are loaded.
+template <class Encoder>
 class CsvRows {
  public:
-  CsvRows(const std::string& file, const data_prep::ReadingOptions& options,
-          std::shared_ptr<const Encoder> encoder)
-      : reading_(data_prep::examine_csv(file, options)),
-        reader_(reading_.rows()),
-        encoder_(std::move(encoder)) {
+  CsvRows(const std::string& file, const run::ModelDescription& model)
+      : encoder_(model),
+        reading_(data_prep::examine_csv(file, data_prep::reading_in(model.preparation, kWhere))),
+        reader_(reading_.rows()) {
     const data_prep::CsvHeader& header = reading_.header;
-    columns_ = encoder_->columns(header, file);
+    columns_ = encoder_.columns(header, file);
     for (CsvRow row; reader_.next(row);) {
       data_prep::drop_empty_rest(row, header.names.size());
       if (row.cells.size() != header.names.size()) {
@@ -140,7 +122,7 @@ class CsvRows {
     for (std::int64_t i = 0; i < n && reader_.next(row); ++i) {
       for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = row.cells[columns_[c]];
       try {
-        encoder_->append(cells, samples);
+        encoder_.append(cells, samples);
       } catch (const Error& error) {
         throw Error(fmt::format("{}: {}", reader_.at(row), error.what()), error.hint());
       }
@@ -149,12 +131,18 @@ class CsvRows {
   }
 
  private:
+  Encoder encoder_;
   data_prep::CsvReading reading_;
   CsvReader reader_;
-  std::shared_ptr<const Encoder> encoder_;
   std::vector<std::size_t> columns_;
   std::vector<CsvRow> rows_;  // without cells
 };
+
+template <class Encoder>
+SampleSource from_rows(const std::string& file, const run::ModelDescription& model) {
+  const auto rows = std::make_shared<CsvRows<Encoder>>(file, model);
+  return {file, rows->count(), [rows](std::int64_t first, std::int64_t n) { return rows->load(first, n); }};
+}
 
 // Returns the lines of `file`, one text per line.
 SampleSource from_lines(const std::string& file, const run::ModelDescription& model) {
@@ -202,9 +190,11 @@ bool is_raw_file(const std::string& input) {
 
 SampleSource samples_from_raw_file(const std::string& file, const run::ModelDescription& model) {
   if (std::filesystem::path(file).extension() == ".txt") return from_lines(file, model);
-  const auto rows = std::make_shared<CsvRows>(file, data_prep::reading_in(model.preparation, kWhere),
-                                              encoder_for(file, model));
-  return {file, rows->count(), [rows](std::int64_t first, std::int64_t n) { return rows->load(first, n); }};
+  const std::string kind = kind_of(model);
+  if (kind == "text") return from_rows<TextEncoder>(file, model);
+  if (kind == "table") return from_rows<TableEncoder>(file, model);
+  throw Error(fmt::format("{}: the model takes neither texts nor rows of tables", file),
+              "its dataset does not say how samples were prepared; datasets of `convoke prepare` do");
 }
 
 void require_same_preparation(const run::ModelDescription& model, const data::DatasetInfo& dataset,

@@ -11,7 +11,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/report/comparison.hpp"
 #include "convoke/report/run_record.hpp"
-#include "results/class_maps.hpp"
 #include "results/results.hpp"
 #include "studies/study_results.hpp"
 

@@ -14,8 +14,6 @@
 #include "convoke/report/figures.hpp"
 #include "convoke/report/page.hpp"
 #include "convoke/run/environment.hpp"
-#include "convoke/train/verdict.hpp"
-#include "results/class_maps.hpp"
 
 namespace convoke::app {
 

@@ -21,6 +21,11 @@ std::string places_of(const run::RunFolder& folder);
 /// TOML.
 report::RunRecord read_run_and_recipe(const std::filesystem::path& folder);
 
+/// Returns the run with the class-activation maps of its worst mistakes (train::GradCam), the mean over its
+/// members, each scaled to at most 1. Without maps if it has no model file, if its dataset is missing or has
+/// other samples than those of the test, or if the network has no maps.
+report::RunRecord with_class_maps(report::RunRecord run);
+
 /// "Made by convoke 1.0 report.", for every page of runs.
 std::string made_by_line();
 

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <span>
 
 #include "convoke/archive/byte_reader.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/data/batch_loader.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
@@ -143,20 +141,11 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
   train::require_vocabulary(model.graph, "the model", *dataset, split);
   const Shape sample = model.graph.input_shape();
   const data::BatchLoader loader(dataset->split(split), sample, model.normalization);
-  return {
-      file, loader.split().count(), [dataset, loader, sample](std::int64_t first, std::int64_t n) {
-        std::vector<std::uint32_t> ids(static_cast<std::size_t>(n));
-        std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
-        std::vector<float> inputs(ids.size() * static_cast<std::size_t>(sample.elements()));
-        if (loader.sample_type() == data::SampleType::kInt32) {  // whole numbers, as the evaluator takes them
-          std::vector<std::int32_t> tokens(inputs.size());
-          loader.load_tokens(ids, tokens, {});
-          std::copy(tokens.begin(), tokens.end(), inputs.begin());
-        } else {
-          loader.load(ids, inputs, {});
-        }
-        return inputs;
-      }};
+  return {file, loader.split().count(), [dataset, loader, sample](std::int64_t first, std::int64_t n) {
+            std::vector<std::uint32_t> ids(static_cast<std::size_t>(n));
+            std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
+            return inputs_of(loader, ids, sample);
+          }};
 }
 
 SampleSource from_image(const std::string& file, const run::ModelDescription& model) {
@@ -181,6 +170,19 @@ bool ends_with(const std::string& name, std::string_view ending) {
 }
 
 }  // namespace
+
+std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
+                             const Shape& sample) {
+  std::vector<float> inputs(ids.size() * static_cast<std::size_t>(sample.elements()));
+  if (loader.sample_type() == data::SampleType::kInt32) {
+    std::vector<std::int32_t> tokens(inputs.size());
+    loader.load_tokens(ids, tokens, {});
+    std::copy(tokens.begin(), tokens.end(), inputs.begin());
+  } else {
+    loader.load(ids, inputs, {});
+  }
+  return inputs;
+}
 
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model, const mpi::Communicator& world) {

@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "convoke/data/batch_loader.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/model_file.hpp"
 
@@ -25,6 +27,11 @@ struct SampleOptions {
   BatchLayout layout = BatchLayout::kAny;
   bool raw = false;  ///< do not normalize floating-point values of arrays
 };
+
+/// Returns the samples `ids` as the evaluator takes them, (ids.size(), sample...): normalized; tokens as
+/// whole numbers. `sample`: the shape of one.
+std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
+                             const Shape& sample);
 
 /// Opens an input of the command line: a picture (decoded to the model's channels, and fitted to its height
 /// and width like the training pictures); a .npy array, or a split of a .npz or of arrays in an HDF5 file

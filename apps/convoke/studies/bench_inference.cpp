@@ -10,11 +10,11 @@
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/nn/backend.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/study/analysis/statistics.hpp"
+#include "results/samples_from.hpp"
 #include "studies/plan_speed.hpp"
 #include "studies/random_data.hpp"
 
@@ -26,16 +26,7 @@ std::vector<float> random_samples(const nn::Graph& graph, std::int64_t count, st
   const RandomData random(graph, count, seed);
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
   std::iota(ids.begin(), ids.end(), 0U);
-  std::vector<std::int32_t> labels(ids.size());
-  std::vector<float> samples(static_cast<std::size_t>(count * graph.input_shape().elements()));
-  if (graph.input_shape().type != nn::ValueType::kToken) {
-    random.loader().load(ids, samples, labels);
-  } else {
-    std::vector<std::int32_t> tokens(samples.size());
-    random.loader().load_tokens(ids, tokens, labels);
-    std::copy(tokens.begin(), tokens.end(), samples.begin());
-  }
-  return samples;
+  return inputs_of(random.loader(), ids, graph.input_shape());
 }
 
 /// Returns random parameters (canonical values) of a network.

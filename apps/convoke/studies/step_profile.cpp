@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "convoke/core/timeline.hpp"
 #include "convoke/engine/model_average.hpp"

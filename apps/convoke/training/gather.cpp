@@ -12,7 +12,6 @@
 
 #include "cluster/start.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
 #include "convoke/metrics/json.hpp"

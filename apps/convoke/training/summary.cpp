@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/options.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/engine/busy_workers.hpp"
@@ -38,13 +36,13 @@ constexpr const char* kSummaryHelp = R"(Examples:
   convoke summary mnist-ddp --toml > my.toml        a recipe to start from
 )";
 
-// The layout and the options of a training step of one micro-batch. The loss must outlive it.
+// The layout and the options of a training step of one micro-batch. The recipe must outlive it.
 struct StepPlan {
   std::shared_ptr<const nn::ParameterLayout> layout;
   nn::PlanOptions options;
 };
 
-StepPlan micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph, const nn::Loss& loss) {
+StepPlan micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const engine::StepOptions& step = recipe.train.step;
   nn::require_precision(step.precision, recipe.train.emulate_bf16);
   return {
@@ -55,14 +53,13 @@ StepPlan micro_batch_of(const recipe::Recipe& recipe, const nn::Graph& graph, co
        .precision = step.precision,
        .working_weights = true,
        .low_memory = step.low_memory,
-       .loss = &loss}};
+       .loss = recipe.train.loss.get()}};
 }
 
 // Prints a line for each primitive of a training step: its kernel and its arithmetic.
 void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const std::int64_t micro_batch = recipe.micro_batch();
-  const nn::LossPtr loss = recipe.train.loss;
-  const StepPlan plan = micro_batch_of(recipe, graph, *loss);
+  const StepPlan plan = micro_batch_of(recipe, graph);
   const nn::Network network(graph, plan.layout, plan.options);
   fmt::print("\nTraining step of one micro-batch of {} samples (of a batch of {}), {} of activations\n",
              micro_batch, recipe.train.step.batch, format_bytes(network.activation_bytes()));
@@ -86,8 +83,7 @@ struct Sizes {
 };
 
 Sizes sizes_of(const recipe::Recipe& recipe, const nn::Graph& graph) {
-  const nn::LossPtr loss = recipe.train.loss;
-  const StepPlan plan = micro_batch_of(recipe, graph, *loss);
+  const StepPlan plan = micro_batch_of(recipe, graph);
   const nn::Network network(graph, plan.layout, plan.options);
   double flops = 0, all = 0, again = 0;
   for (const nn::PlanStep& step : network.steps()) {
@@ -123,8 +119,7 @@ void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
   fmt::print("memory: {} of activations in a training step of a micro-batch of {}\n",
              format_bytes(sizes.activation_bytes), counted(recipe.micro_batch(), "sample"));
   if (!recipe.train.step.low_memory) return;
-  const nn::LossPtr loss = recipe.train.loss;
-  StepPlan normal = micro_batch_of(recipe, graph, *loss);
+  StepPlan normal = micro_batch_of(recipe, graph);
   normal.options.low_memory = false;
   fmt::print(
       "        {} with train.memory = \"normal\"; \"low\" repeats {:.0f} % of the operations of a step\n",
