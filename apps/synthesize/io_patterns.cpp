@@ -9,7 +9,6 @@
 #include <map>
 #include <vector>
 
-#include "convoke/core/error.hpp"
 #include "convoke/data_prep/traces/io_features.hpp"
 
 namespace convoke::data_prep {

@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "convoke/core/error.hpp"
-
 namespace convoke::data_prep {
 namespace {
 

@@ -31,8 +31,8 @@ std::vector<std::string> words_for(const ManualEntry& entry, const Manual& progr
 bool is_path(const ManualEntry& entry) {
   constexpr std::array kPaths{"FILE",    "FOLDER", "RECIPE", "RUN",  "MODEL",
                               "DATASET", "SOURCE", "INPUT",  "STUDY"};
-  return std::any_of(kPaths.begin(), kPaths.end(),
-                     [&](const char* word) { return entry.value.find(word) != std::string::npos; });
+  return std::ranges::any_of(kPaths,
+                             [&](const char* word) { return entry.value.find(word) != std::string::npos; });
 }
 
 bool is_folder(const ManualEntry& entry) { return entry.value == "FOLDER"; }

@@ -36,14 +36,14 @@ std::string roff_lines(const std::string& text) {
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;
 }
 
 std::string section(const std::string& title) { return fmt::format(".SH \"{}\"\n", roff(upper(title))); }
 
 std::string dashed(std::string full_name) {
-  std::replace(full_name.begin(), full_name.end(), ' ', '-');
+  std::ranges::replace(full_name, ' ', '-');
   return full_name;
 }
 

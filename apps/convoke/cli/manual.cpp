@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -29,7 +30,7 @@ void add_relations(std::vector<std::string>& remarks, const std::set<CLI::Option
                    const char* word) {
   std::vector<std::string> names;
   for (const CLI::Option* other : others) names.push_back(other->get_name());
-  std::sort(names.begin(), names.end());  // a set of pointers has no order of its own
+  std::ranges::sort(names);  // a set of pointers has no order of its own
   if (!names.empty()) remarks.push_back(fmt::format("{} {}", word, join(names, " and ")));
 }
 
@@ -66,10 +67,8 @@ std::vector<ManualBlock> blocks_of(const std::string& footer) {
   using Kind = ManualBlock::Kind;
   std::vector<ManualBlock> blocks;
   bool open = false;  // the last block takes further lines
-  for (std::size_t begin = 0; begin < footer.size();) {
-    const std::size_t end = std::min(footer.find('\n', begin), footer.size());
-    const std::string line = footer.substr(begin, end - begin);
-    begin = end + 1;
+  std::istringstream lines(footer);
+  for (std::string line; std::getline(lines, line);) {
     const Kind kind = line.starts_with(' ')                           ? Kind::kLines
                       : !open && !line.empty() && line.ends_with(':') ? Kind::kHeading
                                                                       : Kind::kParagraph;
@@ -101,12 +100,8 @@ std::string ManualEntry::label() const {
 
 std::vector<std::string> ManualEntry::choices() const {
   std::vector<std::string> all;
-  if (value.find('|') == std::string::npos) return all;
-  for (std::size_t begin = 0; begin <= value.size();) {
-    const std::size_t end = std::min(value.find('|', begin), value.size());
-    all.push_back(value.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::istringstream words(value.find('|') == std::string::npos ? "" : value);
+  for (std::string word; std::getline(words, word, '|');) all.push_back(word);
   return all;
 }
 
@@ -139,7 +134,7 @@ Manual manual_of(const CLI::App& parser) {
   for (const CLI::App* above = parser.get_parent(); above != nullptr; above = above->get_parent())
     manual.full_name = above->get_name() + " " + manual.full_name;
   std::vector<const CLI::Option*> options = parser.get_options();
-  std::stable_partition(options.begin(), options.end(), [&](const CLI::Option* option) {
+  std::ranges::stable_partition(options, [&](const CLI::Option* option) {
     return option != parser.get_help_ptr() && option != parser.get_version_ptr();  // these two last
   });
   for (const CLI::Option* option : options) {

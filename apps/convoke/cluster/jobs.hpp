@@ -1,14 +1,16 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/slurm.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/slurm/job_set.hpp"
+#include "convoke/slurm/partition.hpp"
 #include "convoke/study/running/configuration.hpp"
 #include "convoke/study/running/study_file.hpp"
 
-// The kinds of jobs of `convoke slurm`.
+// The kinds of jobs of `convoke slurm`, and calls of the commands of Slurm.
 
 namespace convoke::app {
 
@@ -47,5 +49,12 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
 std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                         const std::vector<std::int64_t>& numbers, const std::string& folder,
                         const std::string& scripts, const SlurmOptions& options);
+
+/// The partitions that sinfo lists. Throws Error if Slurm is not installed, or does not answer.
+std::vector<slurm::Partition> ask_sinfo();
+
+/// Runs a script that submits jobs, and returns its output, the numbers of the jobs. Throws Error with the
+/// message of Slurm and an explanation, and names the jobs that are already in the queue.
+std::string submit(const std::string& script);
 
 }  // namespace convoke::app

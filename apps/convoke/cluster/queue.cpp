@@ -1,4 +1,4 @@
-#include "cluster/queue.hpp"
+#include "cluster/jobs.hpp"
 
 #include <fmt/format.h>
 

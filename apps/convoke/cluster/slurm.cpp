@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "cluster/jobs.hpp"
-#include "cluster/queue.hpp"
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -54,7 +53,7 @@ std::string command_given() {
       command += " " + shell_word(word);
     }
   }
-  std::replace(command.begin(), command.end(), '\n', ' ');  // it becomes a comment
+  std::ranges::replace(command, '\n', ' ');  // it becomes a comment
   return command;
 }
 

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <tuple>
 
-#include "cluster/queue.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"

@@ -6,11 +6,9 @@
 
 #include "cli/options.hpp"
 #include "commands.hpp"
-#include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "results/models.hpp"
 
 namespace convoke::app {
 namespace {

@@ -38,7 +38,7 @@ class TextEncoder {
 
   std::vector<std::size_t> columns(const data_prep::CsvHeader& header, const std::string& file) const {
     const auto& names = header.names;
-    const auto it = std::find(names.begin(), names.end(), preparation_.column());
+    const auto it = std::ranges::find(names, preparation_.column());
     if (it != names.end()) return {static_cast<std::size_t>(it - names.begin())};
     if (const auto column = data_prep::find_text_column(header, "", file)) return {*column};
     throw Error(fmt::format("{}: has no column of texts", file),

@@ -38,9 +38,8 @@ so far.
 
 // Runs and studies have different kinds of pages.
 void require_one_kind(const std::vector<std::filesystem::path>& named) {
-  const auto other = std::find_if(named.begin(), named.end(), [&](const std::filesystem::path& each) {
-    return is_study(each) != is_study(named.front());
-  });
+  const auto other = std::ranges::find_if(
+      named, [&](const std::filesystem::path& each) { return is_study(each) != is_study(named.front()); });
   if (other == named.end()) return;
   const bool study_first = is_study(named.front());
   throw Error(fmt::format("{} is a study, {} is a run: they cannot share a page",

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "convoke/archive/byte_reader.hpp"
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/files/npy.hpp"
@@ -163,12 +164,6 @@ SampleSource from_image(const std::string& file, const run::ModelDescription& mo
           }};
 }
 
-bool ends_with(const std::string& name, std::string_view ending) {
-  return name.size() >= ending.size() &&
-         std::equal(ending.rbegin(), ending.rend(), name.rbegin(),
-                    [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
-}
-
 }  // namespace
 
 std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
@@ -186,14 +181,15 @@ std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const st
 
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model, const mpi::Communicator& world) {
-  if (ends_with(input, ".npy")) {
+  const std::string name = lower_case(input);
+  if (name.ends_with(".npy")) {
     return from_array(input, std::make_shared<data_prep::NpyReader>(archive::open_plain(input)), options,
                       model);
   }
-  if (ends_with(input, ".npz")) {
+  if (name.ends_with(".npz")) {
     return from_array(input, data_prep::open_npz_samples(input, options.split), options, model);
   }
-  if (data_prep::is_hdf5_arrays(input) || ends_with(input, ".mat")) {
+  if (data_prep::is_hdf5_arrays(input) || name.ends_with(".mat")) {
     return from_array(input, data_prep::open_hdf5_samples(input, options.split), options, model);
   }
   if (data_prep::has_hdf5_ending(input) || data::has_shards(input)) {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"

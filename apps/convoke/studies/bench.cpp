@@ -29,8 +29,7 @@
 #include "convoke/run/phases.hpp"
 #include "convoke/run/trace_file.hpp"
 #include "convoke/study/analysis/statistics.hpp"
-#include "studies/plan_speed.hpp"
-#include "studies/random_data.hpp"
+#include "studies/bench.hpp"
 
 namespace convoke::app {
 namespace {
@@ -173,8 +172,8 @@ int bench(const BenchOptions& options) {
                   {"micro_batch", recipe.micro_batch()},
                   {"micro_batches_together", replica.engine().plan()->options().micro_batches},
                   {"images_per_second", rate},
-                  {"images_per_second_best", *std::max_element(rates.begin(), rates.end())},
-                  {"images_per_second_worst", *std::min_element(rates.begin(), rates.end())},
+                  {"images_per_second_best", std::ranges::max(rates)},
+                  {"images_per_second_worst", std::ranges::min(rates)},
                   {"steps", done},
                   {"exposed_milliseconds", 1e3 * worst[2]},
                   {"gflops", rate * bound.flops_per_image / 1e9},
@@ -194,13 +193,12 @@ int bench(const BenchOptions& options) {
              counted(world.size(), "rank"), counted(threads, "thread"), batch, recipe.micro_batch());
   const std::string unit = samples_of(graph) + "/s";
   fmt::print("  {:<18} {:>10}  (rounds from {} to {})\n", unit, figures(rate),
-             figures(*std::min_element(rates.begin(), rates.end())),
-             figures(*std::max_element(rates.begin(), rates.end())));
+             figures(std::ranges::min(rates)), figures(std::ranges::max(rates)));
   if (options.beside > 0) {
     fmt::print("  {:<18} {:>10}  (rounds from {} to {}): {:.2f} of the rate alone\n",
                fmt::format("beside {} busy", options.beside), figures(study::median(beside)),
-               figures(*std::min_element(beside.begin(), beside.end())),
-               figures(*std::max_element(beside.begin(), beside.end())), study::median(beside) / rate);
+               figures(std::ranges::min(beside)), figures(std::ranges::max(beside)),
+               study::median(beside) / rate);
   }
   if (group.size() > 1) {
     fmt::print(

@@ -12,11 +12,9 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
-#include "convoke/run/machine.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "results/samples_from.hpp"
-#include "studies/plan_speed.hpp"
-#include "studies/random_data.hpp"
+#include "studies/bench.hpp"
 
 namespace convoke::app {
 namespace {
@@ -70,7 +68,7 @@ class Case {
 
   /// Returns what was measured, with the latencies of this rank.
   Settings result(int workers, bool profile) {
-    std::sort(latencies_.begin(), latencies_.end());
+    std::ranges::sort(latencies_);
     const auto percentile = [&](double part) {  // the smallest latency that this part does not exceed
       const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(latencies_.size())));
       return 1e3 * latencies_[std::max<std::size_t>(rank, 1) - 1];
@@ -83,8 +81,8 @@ class Case {
     return {{"batch", batch_},
             {"samples_together", plan.samples()},
             {"images_per_second", rate},
-            {"images_per_second_best", *std::max_element(rates_.begin(), rates_.end())},
-            {"images_per_second_worst", *std::min_element(rates_.begin(), rates_.end())},
+            {"images_per_second_best", std::ranges::max(rates_)},
+            {"images_per_second_worst", std::ranges::min(rates_)},
             {"latency_p50_milliseconds", percentile(0.5)},
             {"latency_p99_milliseconds", percentile(0.99)},
             {"calls", static_cast<std::int64_t>(latencies_.size())},

@@ -1,4 +1,4 @@
-#include "studies/plan_speed.hpp"
+#include "studies/bench.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "studies/random_data.hpp"
+#include "studies/bench.hpp"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "cluster/start.hpp"
-#include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/run/machine.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -166,7 +164,7 @@ int bench_data(const BenchOptions& options) {
   if (!world.root()) return EXIT_SUCCESS;
 
   // 3. Print the rate.
-  std::sort(rates.begin(), rates.end());
+  std::ranges::sort(rates);
   const double rate = rates[rates.size() / 2];
   const double bytes = rate * static_cast<double>(graph.input_shape().elements() * 4);
   const bool augmented = recipe.augment != data::AugmentOptions{};

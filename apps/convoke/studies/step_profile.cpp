@@ -16,7 +16,7 @@
 #include "convoke/sync/ordered_sum.hpp"
 #include "convoke/sync/packed_integers.hpp"
 #include "convoke/sync/strategy.hpp"
-#include "studies/random_data.hpp"
+#include "studies/bench.hpp"
 
 namespace convoke::app {
 namespace {
@@ -122,7 +122,7 @@ class Stopwatches {
   }
 
   StepTime time() const {
-    const auto [fastest, slowest_round] = std::minmax_element(rounds_.begin(), rounds_.end());
+    const auto [fastest, slowest_round] = std::ranges::minmax_element(rounds_);
     const double median = study::median(rounds_);
     return {median, (*slowest_round - *fastest) / median, study::median(updates_)};
   }

@@ -176,8 +176,8 @@ int study_in_queue(const StudyOptions& options) {
 
 // Writes analysis.json and report.html if any run succeeded.
 void write_results(const study::StudyFolder& folder, const std::vector<study::Measurement>& runs) {
-  const bool any = std::any_of(runs.begin(), runs.end(),
-                               [](const study::Measurement& run) { return !run.has_mark("failed"); });
+  const bool any =
+      std::ranges::any_of(runs, [](const study::Measurement& run) { return !run.has_mark("failed"); });
   if (any) write_study_results(folder.path());
 }
 
@@ -308,34 +308,32 @@ std::function<int()> add_study(CLI::App& parser) {
   parser.add_flag("--dry-run", options->dry_run,
                   "Print the configurations and their commands, and do nothing");
 
-  const std::string queue = "Queue of a cluster";
+  constexpr const char* kQueue = "Queue of a cluster";
+  parser.option_defaults()->group(kQueue);
   CLI::Option* slurm =
-      parser.add_flag("--slurm", options->slurm, "Write a Slurm job for each run, in job arrays")
-          ->group(queue);
+      parser.add_flag("--slurm", options->slurm, "Write a Slurm job for each run, in job arrays");
   add_queue_options(parser, options->jobs);
-  parser.get_option("--submit")->needs(slurm)->excludes("--dry-run")->group(queue);
+  parser.get_option("--submit")->needs(slurm)->excludes("--dry-run")->group(kQueue);
   // The study file sets the ranks and threads, and a run is not resumed in another job.
   for (const char* other : {"--nodes", "--cpus-per-rank", "--warning", "--restarts"}) {
     parser.remove_option(parser.get_option(other));
   }
-  const std::string parts = "For the jobs of --slurm";
+  parser.option_defaults()->group("For the jobs of --slurm");
   CLI::Option* begin =
-      parser.add_flag("--begin", options->begin, "Make the folder, and no run")->needs(output)->group(parts);
+      parser.add_flag("--begin", options->begin, "Make the folder, and no run")->needs(output);
   CLI::Option* task = add_option(parser, "--task", options->task, "K", "Make only run K, counted from 0")
                           ->check(CLI::NonNegativeNumber)
                           ->needs(output)
-                          ->excludes(begin)
-                          ->group(parts);
+                          ->excludes(begin);
   CLI::Option* collect =
       parser.add_flag("--collect", options->collect, "Collect the results of all jobs in measurements.csv")
           ->needs(output)
           ->excludes(begin)
-          ->excludes(task)
-          ->group(parts);
+          ->excludes(task);
   add_option(parser, "--more", options->more, "FOLDER",
              "Then submit further runs until the intervals are narrow enough, by the scripts in FOLDER")
-      ->needs(collect)
-      ->group(parts);
+      ->needs(collect);
+  parser.option_defaults()->group("Options");
   parser.footer(kStudyHelp);
   const std::function<int()> run_subcommand = add_commands(parser, kSubcommands);
   return [options, run_subcommand, &parser] {

@@ -87,7 +87,7 @@ report::StudyOrigin origin_of(const fs::path& study) {
 // True if two environments have equal processors and the same build; unknown values count as equal.
 bool alike(const Settings& a, const Settings& b) {
   constexpr std::array kKeys{"cpu", "cores", "memory", "build", "build_type"};
-  return a.empty() || b.empty() || std::all_of(kKeys.begin(), kKeys.end(), [&](const char* key) {
+  return a.empty() || b.empty() || std::ranges::all_of(kKeys, [&](const char* key) {
            const Value *x = a.find(key), *y = b.find(key);
            return x == nullptr || y == nullptr || *x == *y;
          });

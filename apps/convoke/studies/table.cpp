@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/error.hpp"
 #include "convoke/study/analysis/pivot.hpp"
 
 namespace convoke::app {

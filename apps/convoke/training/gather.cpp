@@ -28,7 +28,6 @@
 #include "convoke/train/gathering.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/vote/soup.hpp"
-#include "results/models.hpp"
 #include "results/results.hpp"
 
 namespace convoke::app {
@@ -122,8 +121,8 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
     const run::Fingerprint& expected = job.fingerprint;
     const run::Fingerprint found = job_from(other, dataset, threads, 1).fingerprint;
     for (const auto& [key, value] : found) {
-      const auto same = std::find_if(expected.begin(), expected.end(),
-                                     [&key = key](const auto& entry) { return entry.first == key; });
+      const auto same =
+          std::ranges::find_if(expected, [&key = key](const auto& entry) { return entry.first == key; });
       const std::string before = same == expected.end() ? "not set" : same->second;
       if (before == value) continue;
       throw Error(
@@ -148,7 +147,7 @@ void require_unused(const fs::path& folder) {
   std::error_code missing;
   for (const auto& entry : fs::directory_iterator(folder, missing)) {
     const std::string name = entry.path().filename().string();
-    const bool ours = std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end() || name.starts_with("soup-");
+    const bool ours = std::ranges::find(kOurs, name) != kOurs.end() || name.starts_with("soup-");
     if (!ours && !os::is_temporary(entry.path())) {
       throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", folder.string()),
                   "choose another --output");
@@ -212,9 +211,8 @@ int gather(const GatherOptions& options) {
   run::NodeStorage memory(world, node, recipe.data.memory);
   std::vector<std::string> splits{recipe.data.test_split};
   const auto& soups = recipe.ensemble.soups;
-  const bool trials = std::any_of(soups.begin(), soups.end(), [](const std::string& soup) {
-    return vote::needs_of_soup(soup) == vote::SoupNeeds::kTrials;
-  });
+  const bool trials = std::ranges::any_of(
+      soups, [](const std::string& soup) { return vote::needs_of_soup(soup) == vote::SoupNeeds::kTrials; });
   if (recipe.train.balance_classes || trials) splits.push_back(recipe.data.train_split);
   const std::string& validation_split = recipe.data.validation_name;
   if (trials && !validation_split.empty()) splits.push_back(validation_split);

@@ -154,8 +154,8 @@ Hosts live_hosts(const Hosts& hosts, const LaunchCommand& command) {
   Hosts live;
   if (command.hosts().empty() && in_slurm(command)) {
     const std::set<std::string> lost = lost_nodes();
-    std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(live),
-                 [&](const LaunchHost& host) { return !lost.contains(host.name); });
+    std::ranges::copy_if(hosts, std::back_inserter(live),
+                         [&](const LaunchHost& host) { return !lost.contains(host.name); });
     return live;
   }
   const std::string agent =
@@ -173,8 +173,8 @@ Hosts live_hosts(const Hosts& hosts, const LaunchCommand& command) {
 
 Hosts rest_of(const Hosts& all, const Hosts& some) {
   Hosts rest;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const LaunchHost& host) {
-    return std::none_of(some.begin(), some.end(), [&](const auto& other) { return other.name == host.name; });
+  std::ranges::copy_if(all, std::back_inserter(rest), [&](const LaunchHost& host) {
+    return std::ranges::none_of(some, [&](const auto& other) { return other.name == host.name; });
   });
   return rest;
 }

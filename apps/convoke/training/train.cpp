@@ -20,7 +20,6 @@
 #include "convoke/doctor/examination.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/run.hpp"
