@@ -35,8 +35,6 @@ bool is_path(const ManualEntry& entry) {
                              [&](const char* word) { return entry.value.find(word) != std::string::npos; });
 }
 
-bool is_folder(const ManualEntry& entry) { return entry.value == "FOLDER"; }
-
 // "convoke train"|"convoke study"|...
 std::string known_commands(const Manual& program) {
   std::vector<std::string> names;
@@ -66,11 +64,11 @@ std::string zsh_text(const std::string& text) {
 std::string zsh_value(const ManualEntry& entry, const Manual& program) {
   if (entry.value.empty()) return "";
   const std::vector<std::string> words = words_for(entry, program);
-  const std::string action = entry.value == "RECIPE" ? "_convoke_recipes"
-                             : !words.empty()        ? fmt::format("({})", join(words, " "))
-                             : is_folder(entry)      ? "_files -/"
-                             : is_path(entry)        ? "_files"
-                                                     : " ";
+  const std::string action = entry.value == "RECIPE"   ? "_convoke_recipes"
+                             : !words.empty()          ? fmt::format("({})", join(words, " "))
+                             : entry.value == "FOLDER" ? "_files -/"
+                             : is_path(entry)          ? "_files"
+                                                       : " ";
   return fmt::format("{}:{}:{}", entry.value.starts_with('[') ? ":" : "", zsh_text(entry.value), action);
 }
 

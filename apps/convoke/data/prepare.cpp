@@ -86,10 +86,6 @@ void add_picture_options(CLI::App& parser, PrepareOptions& options) {
   add_option(parser, "--channels", picture.channels, "1|3",
              "Color channels, 1 for gray or 3 for RGB; by default those of the first picture")
       ->check(CLI::IsMember({1, 3}).description(""));
-}
-
-void add_encoding_options(CLI::App& parser, PrepareOptions& options) {
-  parser.option_defaults()->group("Pictures");
   CLI::Option* const encoded = add_choice(
       parser, "--encoded", options.encoded, {"jpeg", "png"},
       "Store pictures encoded; they are decoded when they are used. PNG keeps every pixel, JPEG is "
@@ -262,7 +258,6 @@ std::function<int()> add_prepare(CLI::App& parser) {
   parser.add_flag("--dry-run", work.dry_run,
                   "Print what the source is taken for and the sizes of the splits, and write nothing");
   add_picture_options(parser, *options);
-  add_encoding_options(parser, *options);
   add_column_options(parser, work.samples.columns);
   add_reading_options(parser, work.samples.reading);
   add_array_options(parser, work.samples.arrays);

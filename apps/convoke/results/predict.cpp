@@ -152,12 +152,6 @@ void require_numbers(std::span<const float> outputs, std::span<const float> samp
                   : "the sample is finite, so the model's weights or this input make its sums overflow");
 }
 
-// The outputs of some of the first samples.
-std::vector<float> first_outputs(const std::vector<SampleSource>& sources, engine::Evaluator& evaluator) {
-  const SampleSource& first = sources.front();
-  return evaluator.raw(first.load(0, std::min(first.count, kFirstOutputs)));
-}
-
 Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
                          engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule,
                          const Views& views) {
@@ -322,8 +316,10 @@ int predict(const PredictOptions& options) {
     return evaluation;
   };
   if (!options.samples.raw) {
-    inspect_outputs(models, how(), world,
-                    [&](engine::Evaluator& evaluator) { return first_outputs(sources, evaluator); });
+    const SampleSource& first = sources.front();
+    inspect_outputs(models, how(), world, [&](engine::Evaluator& evaluator) {
+      return evaluator.raw(first.load(0, std::min(first.count, kFirstOutputs)));
+    });
   }
   engine::Evaluator evaluator(models.description.graph, how());
   const std::int64_t begin = count * world.rank() / world.size();

@@ -65,11 +65,6 @@ void require_page_or_nothing(const std::filesystem::path& file) {
               "name a page or a new file, such as page.html");
 }
 
-void require_page(const std::filesystem::path& file) {
-  require_page_or_nothing(file);
-  require_writable(std::filesystem::weakly_canonical(std::filesystem::absolute(file)).parent_path(), file);
-}
-
 void require_folder(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -80,34 +75,30 @@ void require_folder(const std::filesystem::path& folder) {
   require_writable(folder, folder);
 }
 
-void write_page_file(const report::Page& page, const std::filesystem::path& file) {
-  const std::string html = page.html();
-  require_page_or_nothing(file);
-  os::replace_text(file, html);
-  fmt::print("{}: {}\n", file.string(), format_bytes(html.size()));
-}
-
-void write_figures(const report::Page& page, const std::filesystem::path& folder) {
-  const report::FiguresWritten written =
-      report::write_figures(page.charts(), page.tables(), folder, page.galleries(), page.heat_maps());
-  if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);
-  fmt::print("{}: {} files\n", folder.string(), written.files.size());
-}
-
 }  // namespace
 
 void require_outputs(const std::filesystem::path& html, const std::filesystem::path& figures) {
   if (!html.empty()) {
     report::require_charts();
-    require_page(html);
+    require_page_or_nothing(html);
+    require_writable(std::filesystem::weakly_canonical(std::filesystem::absolute(html)).parent_path(), html);
   }
   if (!figures.empty()) require_folder(figures);
 }
 
 void write_outputs(const report::Page& page, const std::filesystem::path& html,
                    const std::filesystem::path& figures) {
-  if (!html.empty()) write_page_file(page, html);
-  if (!figures.empty()) write_figures(page, figures);
+  if (!html.empty()) {
+    const std::string text = page.html();
+    require_page_or_nothing(html);
+    os::replace_text(html, text);
+    fmt::print("{}: {}\n", html.string(), format_bytes(text.size()));
+  }
+  if (figures.empty()) return;
+  const report::FiguresWritten written =
+      report::write_figures(page.charts(), page.tables(), figures, page.galleries(), page.heat_maps());
+  if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);
+  fmt::print("{}: {} files\n", figures.string(), written.files.size());
 }
 
 void write_page_or_warn(const std::function<report::Page()>& make, const std::filesystem::path& file) {

@@ -150,13 +150,11 @@ Hosts hosts_of(const LaunchCommand& command) {
 
 // Returns those of `hosts` that can start ranks now: hosts of the command answer to ssh (or the program that
 // mpirun uses instead), and nodes of the job are up. Takes at most 15 seconds.
-Hosts live_hosts(const Hosts& hosts, const LaunchCommand& command) {
-  Hosts live;
+Hosts live_hosts(Hosts hosts, const LaunchCommand& command) {
   if (command.hosts().empty() && in_slurm(command)) {
     const std::set<std::string> lost = lost_nodes();
-    std::ranges::copy_if(hosts, std::back_inserter(live),
-                         [&](const LaunchHost& host) { return !lost.contains(host.name); });
-    return live;
+    std::erase_if(hosts, [&](const LaunchHost& host) { return lost.contains(host.name); });
+    return hosts;
   }
   const std::string agent =
       command.agent().empty() ? os::variable("OMPI_MCA_plm_rsh_agent").value_or("") : command.agent();
@@ -165,18 +163,18 @@ Hosts live_hosts(const Hosts& hosts, const LaunchCommand& command) {
     all.push_back(
         std::async(std::launch::async, [&] { return is_here(host.name) || answers(host.name, agent); }));
   }
+  Hosts live;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     if (all[i].get()) live.push_back(hosts[i]);
   }
   return live;
 }
 
-Hosts rest_of(const Hosts& all, const Hosts& some) {
-  Hosts rest;
-  std::ranges::copy_if(all, std::back_inserter(rest), [&](const LaunchHost& host) {
-    return std::ranges::none_of(some, [&](const auto& other) { return other.name == host.name; });
+Hosts rest_of(Hosts all, const Hosts& some) {
+  std::erase_if(all, [&](const LaunchHost& host) {
+    return std::ranges::find(some, host.name, &LaunchHost::name) != some.end();
   });
-  return rest;
+  return all;
 }
 
 std::string command_line(const std::vector<std::string>& words) {
