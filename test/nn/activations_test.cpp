@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "around.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -45,12 +46,8 @@ const std::vector<ActivationCase> kActivations{
 };
 
 Graph saturating(std::int64_t channels, std::int64_t height, std::int64_t width, Make body) {
-  Graph graph({2, height, width});
   // The factor of four makes inputs reach the saturated ends.
-  Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 1});
-  x = body(add(x, add(x, add(x, x))));
-  dense(flatten(x), {.units = 3});
-  return graph;
+  return around(channels, height, width, [&](Symbol x) { return body(add(x, add(x, add(x, x)))); });
 }
 
 std::vector<float> apply(Curve curve, float alpha, std::vector<float> x) {
@@ -170,19 +167,11 @@ TEST_CASE("every activation on images and vectors, in fp32 and bf16") {
   for (const ActivationCase& each : kActivations) {
     for (const std::int64_t channels : {3, 16, 20})
       check_graph(saturating(channels, 2, 3, each.make), kMicroBatchOf3);
-    Graph vector({7});
-    dense(each.make(dense(input(vector), {.units = 9})), {.units = 3});
-    check_graph(vector, kMicroBatchOf3);
-    Graph flat({2, 3, 2});
-    Symbol x = conv2d(input(flat), {.filters = 20, .kernel = 1});
-    dense(each.make(flatten(x)), {.units = 3});
-    check_graph(flat, kMicroBatchOf3);
-    Graph first({5, 3, 3});
-    dense(flatten(each.make(input(first))), {.units = 3});
-    check_graph(first, kMicroBatchOf3);
-    Graph sequence({5, 3});
-    dense(flatten(each.make(prelu(input(sequence)))), {.units = 3});
-    check_graph(sequence, kMicroBatchOf3);
+    const auto vector = [&](Symbol x) { return each.make(dense(x, {.units = 9})); };
+    check_graph(as_first(Shape{7}, vector), kMicroBatchOf3);
+    check_graph(around(20, 3, 2, [&](Symbol x) { return each.make(flatten(x)); }), kMicroBatchOf3);
+    check_graph(as_first(Shape{5, 3, 3}, each.make), kMicroBatchOf3);
+    check_graph(as_first(Shape{5, 3}, [&](Symbol x) { return each.make(prelu(x)); }), kMicroBatchOf3);
     check_bf16(saturating(20, 2, 2, each.make), {.micro_batch = 4}, each.smooth ? 0.03 : 0.1);
   }
 }
@@ -210,10 +199,11 @@ TEST_CASE("batch_norm is fused with a relu6 if that is its only reader") {
     CHECK(fused == 2);
     CHECK(own == 0);
   }
-  Graph shared({2, 3, 3});
-  const Symbol x = batch_norm(input(shared));
-  dense(flatten(add(relu6(x), x)), {.units = 3});
-  check_graph(shared, kMicroBatchOf3);
+  const auto shared = [](Symbol x) {
+    x = batch_norm(x);
+    return add(relu6(x), x);
+  };
+  check_graph(as_first(Shape{2, 3, 3}, shared), kMicroBatchOf3);
 }
 
 TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only reader") {
@@ -286,11 +276,9 @@ TEST_CASE("activations as settings: options, other names, and the layers that ac
   CHECK(last({{{"layer", "batch_norm"}, {"activation", "swish"}}}) == "silu");
   CHECK(last({{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 1}, {"activation", "prelu"}}}) == "prelu");
   CHECK(last({{{"layer", "layer_norm"}, {"axis", "channels"}, {"activation", "gelu"}}}) == "gelu");
-  try {
-    build_graph({4, 3, 3}, {{{"layer", "max_pool"}, {"activation", "relu"}}});
-    FAIL("max_pool accepted an activation");
-  } catch (const Error& error) {
-    CHECK(std::string(error.what()) == "max_pool_1 accepts no \"activation\": it has no weights");
-    CHECK(error.hint() == "write the activation as a separate layer: { layer = \"relu\" }");
-  }
+  CHECK(refusal_of([&] {
+          last({{{"layer", "max_pool"}, {"activation", "relu"}}});
+        }) ==
+        "max_pool_1 accepts no \"activation\": it has no weights | write the activation as a separate layer: "
+        "{ layer = \"relu\" }");
 }

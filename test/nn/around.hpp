@@ -19,7 +19,15 @@ convoke::nn::Graph around(std::int64_t channels, std::int64_t height, std::int64
   return graph;
 }
 
-/// The same for sequences.
+/// A graph whose body reads its input, before a dense layer of 3 classes.
+template <class Body>
+convoke::nn::Graph as_first(const convoke::nn::ValueSpec& input, const Body& body) {
+  convoke::nn::Graph graph(input);
+  dense(as_vector(body(convoke::nn::input(graph))), {.units = 3});
+  return graph;
+}
+
+/// The same as around() for sequences.
 template <class Body>
 convoke::nn::Graph along(std::int64_t features, std::int64_t length, const Body& body) {
   convoke::nn::Graph graph({length, 2});

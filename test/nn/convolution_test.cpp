@@ -19,14 +19,6 @@ namespace {
 /// Returns options for a slow reference: wide layers run one sample, or several in bf16.
 PlanOptions micro_batch_for(std::int64_t channels) { return {.micro_batch = channels < 16 ? 2 : 1}; }
 
-/// Returns a graph with `body` applied to the input, before the dense layer.
-template <class Body>
-Graph first(const Shape& shape, const Body& body) {
-  Graph graph(shape);
-  dense(flatten(body(input(graph))), {.units = 3});
-  return graph;
-}
-
 }  // namespace
 
 TEST_CASE("conv1d: kernels, strides, paddings, dilation, groups") {
@@ -45,7 +37,7 @@ TEST_CASE("conv1d: kernels, strides, paddings, dilation, groups") {
     const auto body = [](Symbol x) {
       return relu(conv1d(x, {.filters = 5, .kernel = 3, .padding = Padding::causal()}));
     };
-    check_graph(first({6, features}, body), kMicroBatchOf2);
+    check_graph(as_first({6, features}, body), kMicroBatchOf2);
   }
   check_bf16(along(16, 9, [](Symbol x) { return tanh(conv1d(x, {.filters = 20, .kernel = 3})); }),
              {.micro_batch = 2});
@@ -75,7 +67,7 @@ TEST_CASE("depthwise_conv2d: kernels, strides, multipliers") {
                 micro_batch_for(channels));
   }
   for (const std::int64_t channels : {1, 3, 16}) {
-    check_graph(first({channels, 4, 5}, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }),
+    check_graph(as_first({channels, 4, 5}, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }),
                 kMicroBatchOf2);
   }
   // oneDNN has no fast gradient for these kernels in blocked layouts.
@@ -104,7 +96,7 @@ TEST_CASE("separable_conv2d: depthwise, then pointwise") {
     check({.filters = 5, .padding = Padding::same()});
     check({.filters = 4, .kernel = {2, 3}, .stride = 2, .multiplier = channels == 3 ? 2 : 1, .bias = false});
   }
-  check_graph(first({3, 5, 4}, [](Symbol x) { return separable_conv2d(x, {.filters = 16}); }),
+  check_graph(as_first({3, 5, 4}, [](Symbol x) { return separable_conv2d(x, {.filters = 16}); }),
               kMicroBatchOf2);
   check_bf16(around(16, 5, 4, [](Symbol x) { return tanh(separable_conv2d(x, {.filters = 20})); }),
              {.micro_batch = 2});
@@ -126,7 +118,8 @@ TEST_CASE("conv2d_transpose: strides, paddings, output_padding, dilation, groups
   const auto body = [](Symbol x) {
     return relu(conv2d_transpose(x, {.filters = 5, .kernel = 3, .stride = 2, .padding = Padding::same()}));
   };
-  for (const std::int64_t channels : {1, 3, 16}) check_graph(first({channels, 2, 3}, body), kMicroBatchOf2);
+  for (const std::int64_t channels : {1, 3, 16})
+    check_graph(as_first({channels, 2, 3}, body), kMicroBatchOf2);
   check_bf16(
       around(16, 4, 5,
              [](Symbol x) { return tanh(conv2d_transpose(x, {.filters = 20, .kernel = 3, .stride = 2})); }),

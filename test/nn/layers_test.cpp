@@ -61,10 +61,10 @@ TEST_CASE("conv2d: groups and depthwise") {
 
 TEST_CASE("conv2d as the first layer, on one and several channels") {
   for (const std::int64_t channels : {1, 3, 5, 16, 20}) {
-    Graph graph({channels, 7, 6});
-    Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 3, .padding = Padding::same()});
-    dense(flatten(x), {.units = 3});
-    check_graph(graph, kMicroBatchOf3);
+    const auto body = [](Symbol x) {
+      return conv2d(x, {.filters = 20, .kernel = 3, .padding = Padding::same()});
+    };
+    check_graph(as_first(Shape{channels, 7, 6}, body), kMicroBatchOf3);
   }
 }
 
@@ -138,9 +138,8 @@ TEST_CASE("average_pool and global_average_pool") {
     check({.size = 2, .stride = 3}, 7, 9);
     check_graph(around(channels, 5, 4, [](Symbol x) { return global_average_pool(x); }), kMicroBatchOf3);
   }
-  Graph first({3, 6, 5});  // no node before it needs a gradient
-  dense(flatten(average_pool(input(first))), {.units = 4});
-  check_graph(first, kMicroBatchOf3);
+  // No node before it needs a gradient.
+  check_graph(as_first(Shape{3, 6, 5}, [](Symbol x) { return average_pool(x); }), kMicroBatchOf3);
 }
 
 TEST_CASE("batch_norm: on images, on vectors, as the first layer") {
@@ -148,12 +147,9 @@ TEST_CASE("batch_norm: on images, on vectors, as the first layer") {
     check_graph(around(channels, 5, 3, [](Symbol x) { return batch_norm(x); }), kMicroBatchOf3);
     check_graph(around(channels, 3, 3, [](Symbol x) { return batch_norm(dense(flatten(x), {.units = 10})); }),
                 kMicroBatchOf3);
-    Graph first({channels, 4, 3});
-    dense(flatten(batch_norm(input(first), {.epsilon = 0.1})), {.units = 3});
-    check_graph(first, kMicroBatchOf3);
-    Graph vector({channels});
-    dense(batch_norm(input(vector)), {.units = 3});
-    check_graph(vector, kMicroBatchOf3);
+    check_graph(as_first(Shape{channels, 4, 3}, [](Symbol x) { return batch_norm(x, {.epsilon = 0.1}); }),
+                kMicroBatchOf3);
+    check_graph(as_first(Shape{channels}, [](Symbol x) { return batch_norm(x); }), kMicroBatchOf3);
     check_graph(around(channels, 3, 4, [](Symbol x) { return batch_norm(flatten(x)); }), kMicroBatchOf3);
   }
 }
@@ -165,15 +161,12 @@ TEST_CASE("activations on images and vectors") {
     check_graph(around(channels, 3, 3, [](Symbol x) { return relu(tanh(dense(flatten(x), {.units = 7}))); }),
                 kMicroBatchOf3);
   }
-  Graph first({4, 3, 3});
-  dense(flatten(relu(input(first))), {.units = 3});
-  check_graph(first, kMicroBatchOf3);
+  check_graph(as_first(Shape{4, 3, 3}, [](Symbol x) { return relu(x); }), kMicroBatchOf3);
 }
 
 TEST_CASE("softmax in the middle and at the end") {
-  Graph middle({2, 3, 3});
-  dense(softmax(dense(flatten(input(middle)), {.units = 6})), {.units = 3});
-  check_graph(middle, kMicroBatchOf3);
+  const auto middle = [](Symbol x) { return softmax(dense(flatten(x), {.units = 6})); };
+  check_graph(as_first(Shape{2, 3, 3}, middle), kMicroBatchOf3);
   Graph end({2, 3, 3});
   softmax(dense(flatten(conv2d(input(end), {.filters = 4, .kernel = 2})), {.units = 5}));
   check_graph(end, kMicroBatchOf3);
@@ -225,9 +218,7 @@ TEST_CASE("dropout on images and vectors") {
     check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(relu(flatten(x)), 0.2); }),
                 kMicroBatchOf3);
   }
-  Graph first({3, 4, 4});
-  dense(flatten(dropout(input(first), 0.25)), {.units = 3});
-  check_graph(first, kMicroBatchOf3);
+  check_graph(as_first(Shape{3, 4, 4}, [](Symbol x) { return dropout(x, 0.25); }), kMicroBatchOf3);
 }
 
 TEST_CASE("images of one pixel, batches of one sample") {

@@ -1,5 +1,6 @@
 // gaussian_noise, stochastic_depth and dropout of whole channels: their random numbers follow from (seed,
 // epoch, sample, node) alone.
+#include "around.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -21,15 +22,9 @@ namespace {
 template <class Body>
 void check_random(const Body& body) {
   for (const std::int64_t channels : {3, 16, 20}) {
-    Graph image({2, 3, 2});
-    dense(flatten(body(conv2d(input(image), {.filters = channels, .kernel = 1}))), {.units = 3});
-    check_graph(image, kMicroBatchOf3);
-    Graph first({channels, 1, 3});
-    dense(flatten(body(input(first))), {.units = 3});
-    check_graph(first, kMicroBatchOf3);
-    Graph sequence({3, channels});
-    dense(flatten(body(prelu(input(sequence)))), {.units = 3});
-    check_graph(sequence, kMicroBatchOf3);
+    check_graph(around(channels, 3, 2, body), kMicroBatchOf3);
+    check_graph(as_first(Shape{channels, 1, 3}, body), kMicroBatchOf3);
+    check_graph(as_first(Shape{3, channels}, [&](Symbol x) { return body(prelu(x)); }), kMicroBatchOf3);
   }
   Graph graph({3, 3, 3});
   dense(flatten(body(tanh(conv2d(input(graph), {.filters = 20, .kernel = 2})))), {.units = 4});
@@ -67,9 +62,7 @@ TEST_CASE("gaussian_noise, stochastic_depth and spatial dropout in graphs") {
   Graph vector({7});
   dense(stochastic_depth(gaussian_noise(dense(input(vector), {.units = 9}), 0.5), 0.3), {.units = 3});
   check_graph(vector, kMicroBatchOf3);
-  Graph flat({2, 3, 2});
-  dense(gaussian_noise(flatten(conv2d(input(flat), {.filters = 20, .kernel = 1})), 0.5), {.units = 3});
-  check_graph(flat, kMicroBatchOf3);
+  check_graph(around(20, 3, 2, [](Symbol y) { return gaussian_noise(flatten(y), 0.5); }), kMicroBatchOf3);
   Graph residual({4, 3, 3});
   Symbol x = conv2d(input(residual), {.filters = 4, .kernel = 1});
   x = add(x, stochastic_depth(conv2d(x, {.filters = 4, .kernel = 1}), 0.5));

@@ -2,6 +2,7 @@
 // beta.
 #include <cmath>
 
+#include "around.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
@@ -28,31 +29,22 @@ using Over = LayerNormOptions::Over;
 /// Checks `body` on an image after a convolution, and as the first layer.
 template <class Body>
 std::vector<Graph> on_images(std::int64_t channels, const Body& body) {
-  Graph inner({2, 3, 2});
-  dense(flatten(body(conv2d(input(inner), {.filters = channels, .kernel = 1}))), {.units = 3});
-  Graph first({channels, 1, 3});
-  dense(flatten(body(input(first))), {.units = 3});
-  return {inner, first};
+  return {around(channels, 3, 2, body), as_first(Shape{channels, 1, 3}, body)};
 }
 
 template <class Body>
 std::vector<Graph> on_sequences(std::int64_t features, const Body& body) {
-  Graph inner({3, features});
-  dense(flatten(body(prelu(input(inner)))), {.units = 3});
-  Graph first({2, features});
-  dense(flatten(body(input(first))), {.units = 3});
-  return {inner, first};
+  return {as_first(Shape{3, features}, [&](Symbol x) { return body(prelu(x)); }),
+          as_first(Shape{2, features}, body)};
 }
 
 template <class Body>
 std::vector<Graph> on_vectors(std::int64_t features, const Body& body) {
-  Graph inner({7});
-  dense(body(dense(input(inner), {.units = features})), {.units = 3});
-  Graph first({features});
-  dense(body(input(first)), {.units = 3});
-  Graph flat({2, 3, 2});
-  dense(body(flatten(conv2d(input(flat), {.filters = features, .kernel = {3, 2}}))), {.units = 3});
-  return {inner, first, flat};
+  const auto inner = [&](Symbol x) { return body(dense(x, {.units = features})); };
+  const auto flat = [&](Symbol x) {
+    return body(flatten(conv2d(x, {.filters = features, .kernel = {3, 2}})));
+  };
+  return {as_first(Shape{7}, inner), as_first(Shape{features}, body), as_first(Shape{2, 3, 2}, flat)};
 }
 
 void check(const std::vector<Graph>& graphs, double tolerance = 5e-5) {
@@ -60,12 +52,7 @@ void check(const std::vector<Graph>& graphs, double tolerance = 5e-5) {
 }
 
 std::string refused_layer(const Shape& shape, const Settings& settings) {
-  try {
-    build_graph(shape, {settings});
-  } catch (const Error& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
+  return refusal_of([&] { build_graph(shape, {settings}); });
 }
 
 }  // namespace

@@ -30,9 +30,7 @@ void check_image(std::int64_t height, std::int64_t width, const Body& body, doub
   for (const std::int64_t channels : {3, 16, 20}) {
     check_graph(around(channels, height, width, body), {.micro_batch = channels == 3 ? 2 : 1});
   }
-  Graph first({3, height, width});
-  dense(as_vector(body(input(first))), {.units = 3});
-  check_graph(first, kMicroBatchOf2);
+  check_graph(as_first(Shape{3, height, width}, body), kMicroBatchOf2);
   for (const std::int64_t channels : {16, 20})
     check_bf16(around(channels, height, width, body), kMicroBatchOf2, bf16_tolerance);
 }
@@ -40,9 +38,7 @@ void check_image(std::int64_t height, std::int64_t width, const Body& body, doub
 template <class Body>
 void check_sequence(std::int64_t length, const Body& body, double bf16_tolerance = 0.03) {
   for (const std::int64_t features : {3, 16, 20}) check_graph(along(features, length, body), kMicroBatchOf2);
-  Graph first({length, 3});
-  dense(as_vector(body(input(first))), {.units = 3});
-  check_graph(first, kMicroBatchOf2);
+  check_graph(as_first(Shape{length, 3}, body), kMicroBatchOf2);
   check_bf16(along(16, length, body), {.micro_batch = 2}, bf16_tolerance);
 }
 
@@ -165,8 +161,7 @@ TEST_CASE("a convolution, or a pooling after a ReLU, includes the zeroes around 
       CHECK(absorbed(graph) == expected);
       check_graph(graph, kMicroBatchOf2);
     }
-    Graph first({3, 5, 4});
-    dense(flatten(body(input(first))), {.units = 3});
+    const Graph first = as_first(Shape{3, 5, 4}, body);
     CHECK(absorbed(first) == expected);
     check_graph(first, kMicroBatchOf2);
   };

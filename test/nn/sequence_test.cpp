@@ -1,6 +1,7 @@
 // embedding, lstm and gru.
 #include <numeric>
 
+#include "convoke/nn/backend.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/dense.hpp"
@@ -342,47 +343,39 @@ TEST_CASE("gru equals Keras' and PyTorch's: plain, masked, bidirectional") {
 }
 
 TEST_CASE("recurrent layers refuse inputs that do not fit, and name the shapes") {
-  const auto refusal = [](const auto& build) {
-    try {
-      build();
-    } catch (const Error& error) {
-      return std::string(error.what()) + " | " + error.hint();
-    }
-    return std::string();
-  };
-  CHECK(refusal([] {
+  CHECK(refusal_of([] {
           Graph graph(tokens(7));
           lstm(input(graph), {.units = 2});
         }) ==
         "lstm_1 (lstm): needs sequences of numbers (N, L, F), but its input is (N, 7) of tokens | "
         "put an embedding layer before it");
-  CHECK(refusal([] {
+  CHECK(refusal_of([] {
           Graph graph({3, 8, 8});
           gru(input(graph), {.units = 2});
         }) ==
         "gru_1 (gru): needs sequences (N, L, F), but its input is (N, 3, 8, 8) | "
         "set sequences = true on a recurrent layer before it; reshape turns other values into sequences");
-  CHECK(refusal([] {
+  CHECK(refusal_of([] {
           Graph graph({5, 2});
           lstm(input(graph), input(graph), {.units = 2});
         }) ==
         "lstm_1 (lstm): its second input masks padding and must be tokens (N, 5) for sequences (N, 5, 2), "
         "but is (N, 5, 2) | name the network's input of tokens: inputs = [\"embedding_1\", \"input\"]");
-  CHECK(refusal([] {
+  CHECK(refusal_of([] {
           Graph graph({4});
           embedding(input(graph), {.vocabulary = 3, .units = 2});
         }) ==
         "embedding_1 (embedding): needs tokens (N, L), but its input is (N, 4) | "
         "make it the first layer of a network whose input is tokens; use dense or conv2d for numbers");
-  CHECK_THAT(refusal([] {
+  CHECK_THAT(refusal_of([] {
                make_layer({{"layer", "lstm"}, {"units", 0}});
              }),
              Contains("\"units\" must be at least 1, but is 0"));
-  CHECK_THAT(refusal([] {
+  CHECK_THAT(refusal_of([] {
                make_layer({{"layer", "gru"}, {"units", 2}, {"recurrent_dropout", 1}});
              }),
              Contains("\"recurrent_dropout\" must be at least 0 and below 1, but is 1"));
-  CHECK_THAT(refusal([] {
+  CHECK_THAT(refusal_of([] {
                make_layer({{"layer", "embedding"}, {"vocabulary", 0}, {"units", 2}});
              }),
              Contains("\"vocabulary\" must be at least 1, but is 0"));

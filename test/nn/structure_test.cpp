@@ -2,6 +2,7 @@
 // and PyTorch.
 #include "convoke/core/error.hpp"
 
+#include "around.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
@@ -40,17 +41,12 @@ void check(std::int64_t channels, std::int64_t height, std::int64_t width, const
 /// Checks the same with one branch.
 template <class Body>
 void check_one(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
-  Graph graph({2, height, width});
-  dense(flatten(body(conv2d(input(graph), {.filters = channels, .kernel = 1}))), {.units = 3});
-  check_graph(graph, kMicroBatchOf2);
+  check_graph(around(channels, height, width, body), kMicroBatchOf2);
 }
 
 template <class Body>
 void check_first(const Shape& shape, const Body& body) {
-  Graph graph(shape);
-  const Symbol x = input(graph);
-  dense(flatten(body(x)), {.units = 3});
-  check_graph(graph, kMicroBatchOf2);
+  check_graph(as_first(shape, body), kMicroBatchOf2);
 }
 
 /// Checks smooth bodies in blocked layouts and with odd channels. Three samples are few (the reference is
