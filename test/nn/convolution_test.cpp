@@ -7,7 +7,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/separable_conv2d.hpp"
-#include "ramp.hpp"
+#include "golden.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -140,7 +140,7 @@ TEST_CASE("conv1d equals Keras'") {
     Graph graph({6, 2});
     flatten(conv1d(input(graph),
                    {.filters = 2, .kernel = 3, .stride = stride, .padding = padding, .dilation = dilation}));
-    return output_for_ramp(graph, {{"conv1d_1.weight", ramp(12)}, {"conv1d_1.bias", {.5F, -.5F}}});
+    return output_for_ramp(graph, {{"conv1d_1.weight", ramp(12)}, {"conv1d_1.bias", {.5, -.5}}});
   };
   CHECK(run(Padding::causal(), 2, 1) == Golden{0.75, 0.125, 3.1875, -1, -0.3125, -0.75});
   CHECK(run(Padding::same(), 2, 1) == Golden{3.1875, -1, -0.3125, -0.75, 2.25, -0.625});
@@ -167,7 +167,7 @@ TEST_CASE("depthwise_conv2d orders its outputs as Keras and PyTorch do") {
     Graph graph({2, 4, 5});
     flatten(depthwise_conv2d(input(graph), {.stride = stride, .padding = padding, .multiplier = 2}));
     return output_for_ramp(
-        graph, {{"depthwise_conv2d_1.weight", ramp(36)}, {"depthwise_conv2d_1.bias", {0, .5F, -.5F, 1}}});
+        graph, {{"depthwise_conv2d_1.weight", ramp(36)}, {"depthwise_conv2d_1.bias", {0, .5, -.5, 1}}});
   };
   CHECK(run(Padding::same(), 2) == Golden{-0.5625, -0.25,   -3,      1.125,   1.375,   1,
                                           0.75,    -2.5,    -0.5625, 1.0625,  -0.8125, 0.3125,
@@ -189,7 +189,7 @@ TEST_CASE("separable_conv2d equals Keras'") {
                            {.filters = 3, .stride = 2, .padding = Padding::same(), .multiplier = 2}));
   const auto y = output_for_ramp(graph, {{"separable_conv2d_1.depthwise_weight", ramp(36)},
                                          {"separable_conv2d_1.pointwise_weight", ramp(12)},
-                                         {"separable_conv2d_1.bias", {0, .5F, -.5F}}});
+                                         {"separable_conv2d_1.bias", {0, .5, -.5}}});
   // Printed to six digits.
   CHECK(difference(y, Golden{3.48438, -5.39062, 2.39062, -4.64062, -3.64062, 3.10938, -3.26562, 4.6875,
                              2.04688, 3.17188, 0.140625, -0.671875, 0.171875, 0.203125, 1.40625, 0.203125,
@@ -207,7 +207,7 @@ TEST_CASE("conv2d_transpose equals Keras'") {
         input(graph),
         {.filters = 2, .kernel = kernel, .stride = stride, .padding = padding, .output_padding = extra}));
     return output_for_ramp(graph, {{"conv2d_transpose_1.weight", ramp(4 * kernel * kernel)},
-                                   {"conv2d_transpose_1.bias", {.5F, -.5F}}});
+                                   {"conv2d_transpose_1.bias", {.5, -.5}}});
   };
   const auto none = std::nullopt;
   CHECK(run(3, 2, Padding::same(), none) ==
@@ -266,8 +266,8 @@ TEST_CASE("conv2d_transpose equals PyTorch's") {
   flatten(conv2d_transpose(
       input(graph),
       {.filters = 2, .kernel = 3, .stride = 2, .padding = Padding::by(1), .output_padding = 1}));
-  CHECK(output_for_ramp(
-            graph, {{"conv2d_transpose_1.weight", ramp(36)}, {"conv2d_transpose_1.bias", {.5F, -.5F}}}) ==
+  CHECK(output_for_ramp(graph,
+                        {{"conv2d_transpose_1.weight", ramp(36)}, {"conv2d_transpose_1.bias", {.5, -.5}}}) ==
         Golden{-0.3125, 3.3125,  0.625,  -1,     0.875,   -0.375,  0.1875,  1.1875, 0.6875,  -0.5625,
                1.1875,  1.9375,  0.4375, 0.6875, 0.6875,  -1.5625, 0.9375,  -0.5,   -0.0625, 0.1875,
                0.6875,  -1.0625, 1.4375, 0,      1.8125,  -1.5,    -1.125,  0.875,  -0.625,  -0.5,

@@ -77,6 +77,14 @@ Outcome Experiment::run(const Batch& batch, std::int64_t whole) {
   return outcome;
 }
 
+void copy_parameters(const Experiment& all, Experiment& part) {
+  const reference::Parameters values = by_name(*all.layout, all.parameters.span());
+  for (const ParameterSlot& slot : part.layout->slots()) {
+    const auto& from = values.at(slot.name);
+    part.layout->pack(slot, std::vector<float>(from.begin(), from.end()), part.parameters.span());
+  }
+}
+
 double difference(const std::vector<double>& actual, const std::vector<double>& expected, double floor) {
   REQUIRE(actual.size() == expected.size());
   double largest = floor, worst = 0;

@@ -62,6 +62,9 @@ class Experiment {
   convoke::nn::WorkingWeights working;  ///< every run refreshes it
 };
 
+/// Copies to `part` the values of those parameters of `all` that `part` also has.
+void copy_parameters(const Experiment& all, Experiment& part);
+
 /// Returns the largest difference relative to the largest value of `expected`, or to `floor` if that is
 /// larger.
 double difference(const std::vector<double>& actual, const std::vector<double>& expected, double floor = 0);

@@ -95,15 +95,6 @@ std::vector<std::string> as_in_prediction(const Graph& graph) {
   return names;
 }
 
-/// Copies to `part` the values of those parameters of `all` that `part` also has.
-void copy_parameters(const Experiment& all, Experiment& part) {
-  const reference::Parameters values = by_name(*all.layout, all.parameters.span());
-  for (const ParameterSlot& slot : part.layout->slots()) {
-    const auto& from = values.at(slot.name);
-    part.layout->pack(slot, std::vector<float>(from.begin(), from.end()), part.parameters.span());
-  }
-}
-
 }  // namespace
 
 TEST_CASE("nodes in a frozen backbone draw no random numbers; nodes after the last frozen weights do") {

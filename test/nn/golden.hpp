@@ -22,6 +22,19 @@ inline std::vector<double> evaluate(const convoke::nn::Graph& graph, const std::
   return experiment.run(batch).output;
 }
 
+/// Returns numpy's ((arange(n) * 7 % 11) - 5) / 4: multiples of 1/4, so that sums are exact.
+inline std::vector<double> ramp(std::int64_t n) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<double>(i * 7 % 11 - 5) / 4);
+  return values;
+}
+
+/// Returns the output for one sample, a ramp, with these parameters.
+inline std::vector<double> output_for_ramp(
+    const convoke::nn::Graph& graph, const std::map<std::string, std::vector<double>>& parameters = {}) {
+  return evaluate(graph, ramp(graph.input_shape().elements()), parameters);
+}
+
 /// ((i * 37) % 101) / 25 - 2 for i = 0, 1, ...: in Python,
 ///     fill = lambda *s: (((np.arange(int(np.prod(s))) * 37) % 101) / 25 - 2).astype("f").reshape(s)
 inline std::vector<double> golden_fill(int count) {

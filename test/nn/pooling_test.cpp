@@ -12,8 +12,8 @@
 #include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/resize.hpp"
 #include "convoke/nn/layers/separable_conv2d.hpp"
+#include "golden.hpp"
 #include "nn/plan/fusion.hpp"
-#include "ramp.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -79,13 +79,7 @@ TEST_CASE("both parts of EfficientNet train the head bit for bit as the whole ne
   Experiment whole(graph, {.micro_batch = 4});
   Experiment prefix(prefix_of(graph, last), {.micro_batch = 4, .training = false});
   Experiment suffix(suffix_of(graph, last), {.micro_batch = 4});
-  const reference::Parameters values = by_name(*whole.layout, whole.parameters.span());
-  for (Experiment* part : {&prefix, &suffix}) {
-    for (const ParameterSlot& slot : part->layout->slots()) {
-      const auto& from = values.at(slot.name);
-      part->layout->pack(slot, std::vector<float>(from.begin(), from.end()), part->parameters.span());
-    }
-  }
+  for (Experiment* part : {&prefix, &suffix}) copy_parameters(whole, *part);
   const Batch batch(graph, 4);
   Batch features = batch;
   const std::vector<double> output = prefix.run(batch).output;

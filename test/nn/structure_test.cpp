@@ -15,7 +15,7 @@
 #include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
-#include "experiment.hpp"
+#include "golden.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/merge.hpp"
 #include "refusal.hpp"
@@ -62,20 +62,14 @@ void check_bf16_of(std::int64_t channels, const Body& body) {
 
 /// Returns the output of a graph without parameters for one sample.
 template <class Body>
-std::vector<float> result(const Shape& shape, const std::vector<float>& values, const Body& body) {
+std::vector<double> result(const Shape& shape, const std::vector<float>& values, const Body& body) {
   Graph graph(shape);
   flatten(body(input(graph)));
-  const auto layout = std::make_shared<ParameterLayout>(graph, 1);
-  Network network(graph, layout, {.micro_batch = 1, .training = false});
-  const AlignedBuffer<float> none(16);
-  network.bind(none.data(), nullptr);
-  std::copy(values.begin(), values.end(), network.input().begin());
-  network.forward();
-  return {network.output().begin(), network.output().end()};
+  return evaluate(graph, {values.begin(), values.end()});
 }
 
-void check_near(const std::vector<float>& actual, const std::vector<double>& expected) {
-  CHECK(difference({actual.begin(), actual.end()}, expected) < 1e-5);  // golden values have six digits
+void check_near(const std::vector<double>& actual, const std::vector<double>& expected) {
+  CHECK(difference(actual, expected) < 1e-5);  // golden values have six digits
 }
 
 /// Returns a smaller width for many channels, because the reference differentiates by every element.
