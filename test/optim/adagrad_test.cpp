@@ -8,13 +8,8 @@ using namespace convoke::optim;
 TEST_CASE("adagrad: three steps computed by hand") {
   // s = 1 + 3, 4 + 5, 9 + 16; g / sqrt(s) = sqrt(3) / 2, sqrt(5) / 3, -4 / 5
   const Adagrad adagrad({.initial_accumulator_value = 1.0});
-  Training training(adagrad, {1.0F});
-  training.step({1.7320508F}, 1.0);
-  CHECK(training.weights()[0] == Approx(1 - 0.8660254).margin(1e-6));
-  training.step({2.2360680F}, 1.0);
-  CHECK(training.weights()[0] == Approx(1 - 0.8660254 - 0.7453560).margin(1e-6));
-  training.step({-4.0F}, 1.0);
-  CHECK(training.weights()[0] == Approx(1 - 0.8660254 - 0.7453560 + 0.8).margin(1e-6));
+  check_near(weight_after_each(adagrad, 1, {1.7320508F, 2.2360680F, -4.0F}),
+             {1 - 0.8660254F, 1 - 0.8660254F - 0.7453560F, 1 - 0.8660254F - 0.7453560F + 0.8F});
 }
 
 TEST_CASE("adagrad: fifty steps equal Keras'") {

@@ -8,13 +8,8 @@ using namespace convoke::optim;
 TEST_CASE("adamw: three steps computed by hand") {
   // As in Adam's test, but a tenth of the weight is subtracted before each step.
   const AdamW adamw({.adam = {.beta_1 = 0.5, .beta_2 = 0.5}, .weight_decay = 0.1});
-  Training training(adamw, {1.0F});
-  training.step({1.0F}, 1.0);
-  CHECK(training.weights()[0] == Approx(0.9 - 1).margin(1e-6));
-  training.step({-1.0F}, 1.0);
-  CHECK(training.weights()[0] == Approx(-0.09 + 1.0 / 3).margin(1e-6));
-  training.step({2.0F}, 1.0);
-  CHECK(training.weights()[0] == Approx(0.9 * (-0.09 + 1.0 / 3) - 0.6069769787).margin(1e-6));
+  check_near(weight_after_each(adamw, 1, {1.0F, -1.0F, 2.0F}),
+             {0.9F - 1, -0.09F + 1.0F / 3, 0.9F * (-0.09F + 1.0F / 3) - 0.6069769787F});
 }
 
 TEST_CASE("adamw: fifty steps equal Keras'") {

@@ -99,6 +99,5 @@ TEST_CASE("the moving average of fifty steps equals Keras'") {
     update_average(training.weights(), t == 1 ? 0.0 : 0.9, average);
     if (t == 1) CHECK(average == training.weights());
   }
-  const std::vector<float> expected{0.500044584F, 0.301409781F, 0.103069603F, -0.22455284F, -1.27331817F};
-  for (std::size_t i = 0; i < 5; ++i) CHECK(average[i] == Approx(expected[i]).epsilon(0).margin(2e-6));
+  check_near(average, {0.500044584F, 0.301409781F, 0.103069603F, -0.22455284F, -1.27331817F});
 }

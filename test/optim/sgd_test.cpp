@@ -7,17 +7,8 @@ using namespace convoke::optim;
 
 namespace {
 
-// Returns the weight after each of three steps from 1 at rate 0.5. All numbers are binary fractions, so
-// equality is exact.
-std::vector<float> three_steps(const Sgd& sgd) {
-  Training training(sgd, {1.0F});
-  std::vector<float> weights;
-  for (const float gradient : {0.5F, -1.0F, 2.0F}) {
-    training.step({gradient}, 0.5);
-    weights.push_back(training.weights()[0]);
-  }
-  return weights;
-}
+// From 1 at rate 0.5. All numbers are binary fractions, so equality is exact.
+std::vector<float> three_steps(const Sgd& sgd) { return weight_after_each(sgd, 1, {0.5F, -1.0F, 2.0F}, 0.5); }
 
 }  // namespace
 

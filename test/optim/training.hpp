@@ -52,6 +52,18 @@ inline std::vector<float> gradients_of_step(int t) {
   return gradients;
 }
 
+/// Returns the one weight after each of the steps with these gradients.
+inline std::vector<float> weight_after_each(const convoke::optim::Optimizer& optimizer, float weight,
+                                            const std::vector<float>& gradients, double rate = 1) {
+  Training training(optimizer, {weight});
+  std::vector<float> weights;
+  for (const float gradient : gradients) {
+    training.step({gradient}, rate);
+    weights.push_back(training.weights()[0]);
+  }
+  return weights;
+}
+
 inline std::vector<float> fifty_steps(const convoke::optim::Optimizer& optimizer, bool is_vector = false,
                                       double rate = 0.01) {
   Training training(optimizer, {0.5F, 0.3F, 0.1F, -0.1F, -0.3F}, is_vector);
