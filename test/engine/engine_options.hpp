@@ -3,6 +3,7 @@
 
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "support/tiny.hpp"
 
 namespace convoke::engine {
 
@@ -25,5 +26,25 @@ inline nn::Graph normalized(bool synchronized) {
                                           {{"layer", "flatten"}},
                                           {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
 }
+
+/// What a step engine needs and does not own: samples, a network and an optimizer.
+struct EngineTask {
+  tiny::Pictures pictures;
+  nn::Graph graph;
+  std::unique_ptr<optim::Optimizer> optimizer;
+  data::BatchLoader loader = pictures.loader();
+  std::vector<std::uint32_t> ids = pictures.ids();
+
+  explicit EngineTask(std::size_t samples = 32, const Settings& optimizer_settings = {{"name", "sgd"}},
+                      nn::Graph network = tiny::graph())
+      : pictures(samples), graph(std::move(network)), optimizer(optim::make_optimizer(optimizer_settings)) {}
+  EngineTask(const EngineTask&) = delete;
+  EngineTask& operator=(const EngineTask&) = delete;
+
+  /// Makes an engine, which this task must outlive. Collective over `group`.
+  StepEngine engine(const EngineOptions& options, const mpi::Communicator& group) const {
+    return {graph, options, loader, *optimizer, group};
+  }
+};
 
 }  // namespace convoke::engine

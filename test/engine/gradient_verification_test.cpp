@@ -113,17 +113,13 @@ TEST_CASE("a rank that was wrong once is named, also of one or two ranks") {
 
 TEST_CASE("verified training has the same bits, and says what was verified") {
   const mpi::Communicator group = world();
-  const tiny::Pictures pictures(128);
-  const data::BatchLoader loader = pictures.loader();
-  const auto optimizer = optim::make_optimizer({{"name", "adam"}});
-  const std::vector<std::uint32_t> ids = pictures.ids();
-  const nn::Graph graph = tiny::graph();
+  const EngineTask task(128, {{"name", "adam"}});
   const auto trained = [&](const EngineOptions& options) {
-    StepEngine engine(graph, options, loader, *optimizer, group);
+    StepEngine engine = task.engine(options, group);
     std::int64_t micro_batches = 0;
     for (std::uint32_t i = 0; i < 20; ++i) {
       const auto step =
-          std::span(ids).subspan(i % 4 * 32, i % 4 == 3 ? 21 : 32);  // the last micro-batch is smaller
+          std::span(task.ids).subspan(i % 4 * 32, i % 4 == 3 ? 21 : 32);  // the last micro-batch is smaller
       engine.step(i / 4, step, 1e-3);
       micro_batches += engine.take_verification().micro_batches;
     }
@@ -146,22 +142,18 @@ TEST_CASE("verified training has the same bits, and says what was verified") {
 TEST_CASE("a bit that flips in the parameters of one node is found, and names the node") {
   const mpi::Communicator group = world();
   if (group.size() == 1) return;  // it computes the same wrong bits twice
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
-  const std::vector<std::uint32_t> ids = pictures.ids();
-  const nn::Graph graph = tiny::graph();
+  const EngineTask task;
   EngineOptions apart = options(1, 1);
   apart.sharing = engine::ModelSharing::kNone;
-  StepEngine engine(graph, apart, loader, *optimizer, group);
-  engine.step(0, ids, 0.01);
+  StepEngine engine = task.engine(apart, group);
+  engine.step(0, task.ids, 0.01);
   const int faulty = group.size() - 1;
   if (group.rank() == faulty) {
     float& weight = engine.parameters()[engine.layout().slot("dense_1.weight").offset];
     weight = std::bit_cast<float>(std::bit_cast<std::uint32_t>(weight) ^ 1U << 20);
   }
   const std::string text = error_of([&] {
-    for (int step = 0; step < 40; ++step) engine.step(0, ids, 0.01);
+    for (int step = 0; step < 40; ++step) engine.step(0, task.ids, 0.01);
   });
   CHECK(text == group.broadcast(text));
   CHECK_THAT(text, Contains("silent data corruption: in step "));
@@ -171,13 +163,11 @@ TEST_CASE("a bit that flips in the parameters of one node is found, and names th
 }
 
 TEST_CASE("micro-batches of synchronized batch norms cannot be verified alone") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   const nn::Graph graph =
       nn::build_graph(Shape{1, 8, 8}, {{{"layer", "batch_norm"}, {"synchronized", true}},
                                        {{"layer", "flatten"}},
                                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
-  CHECK_THAT(error_of([&] { StepEngine(graph, options(1, 1), loader, *optimizer, world()); }),
+  const EngineTask task(32, {{"name", "sgd"}}, graph);
+  CHECK_THAT(error_of([&] { task.engine(options(1, 1), world()); }),
              Contains("synchronized batch norms cannot be verified alone"));
 }

@@ -53,11 +53,9 @@ struct Trained {
 };
 
 Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const EngineOptions& options) {
-  const tiny::Pictures pictures(128);
-  const data::BatchLoader loader = pictures.loader();
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
-  StepEngine engine(graph, options, loader, *optimizer, group);
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  const EngineTask task(128, {{"name", "sgd"}, {"momentum", 0.9}}, graph);
+  StepEngine engine = task.engine(options, group);
+  const std::vector<std::uint32_t>& ids = task.ids;
   for (int i = 0; i < 9; ++i) {
     engine.step(static_cast<std::uint32_t>(i / 4),
                 std::span(ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32), 0.02);

@@ -3,6 +3,7 @@
 
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/step_engine.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
@@ -39,19 +40,10 @@ struct RateGroupRun {
 
 /// Returns the canonical parameters after some steps.
 std::vector<float> trained(const nn::Graph& graph, const mpi::Communicator& group, const RateGroupRun& run) {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const auto optimizer = optim::make_optimizer({{"name", run.optimizer}});
-  EngineOptions options;
-  options.batch = 32;
-  options.micro_batch = 4;
-  options.seed = 5;
-  options.reduction = Reduction::kExact;
-  options.threads = run.threads;
-  StepEngine engine(graph, options, loader, *optimizer, group);
+  const EngineTask task(32, {{"name", run.optimizer}}, graph);
+  StepEngine engine = task.engine(options(Reduction::kExact, run.threads), group);
   engine.set_steps_done(run.steps_before);
-  const std::vector<std::uint32_t> ids = pictures.ids();
-  for (int i = 0; i < run.steps; ++i) engine.step(0, ids, run.rate);
+  for (int i = 0; i < run.steps; ++i) engine.step(0, task.ids, run.rate);
   return unpack(canonical_parameters(graph), engine.layout(), engine.parameters());
 }
 

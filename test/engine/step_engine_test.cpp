@@ -26,16 +26,13 @@ namespace {
 std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
                            const Settings& optimizer_settings = {{"name", "adam"}},
                            const nn::Graph& graph = tiny::graph()) {
-  const tiny::Pictures pictures(128);
-  const data::BatchLoader loader = pictures.loader();
-  const auto optimizer = optim::make_optimizer(optimizer_settings);
-  StepEngine engine(graph, options, loader, *optimizer, group);
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  const EngineTask task(128, optimizer_settings, graph);
+  StepEngine engine = task.engine(options, group);
   for (int i = 0; i < steps; ++i) {
-    const auto samples = std::span(ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32);
+    const auto samples = std::span(task.ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32);
     CHECK(std::isfinite(engine.step(static_cast<std::uint32_t>(i / 4), samples, 1e-3).loss));
   }
-  CHECK(std::isfinite(engine.step(99, std::span(ids).first(21), 1e-3).loss));
+  CHECK(std::isfinite(engine.step(99, std::span(task.ids).first(21), 1e-3).loss));
   const std::span<float> parameters = engine.parameters();
   return {parameters.begin(), parameters.end()};
 }
@@ -109,8 +106,6 @@ TEST_CASE(
 
 // The norms of LARS and LAMB, and of clipping, depend on this.
 TEST_CASE("padding of parameters and gradients stays zero") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = nn::build_graph(
       Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 5}, {"kernel", 3}, {"activation", "relu"}},
                        {{"layer", "conv2d"}, {"filters", 19}, {"kernel", 3}},
@@ -118,16 +113,15 @@ TEST_CASE("padding of parameters and gradients stays zero") {
                        {{"layer", "flatten"}},
                        {{"layer", "dense"}, {"units", 21}},
                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});  // keeps the gradients
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  const EngineTask task(32, {{"name", "sgd"}, {"momentum", 0.9}}, graph);  // keeps the gradients
   const std::vector<CanonicalParameter> parameters = canonical_parameters(graph);
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     for (const nn::ConvolutionChoice convolution :
          {nn::ConvolutionChoice::kAuto, nn::ConvolutionChoice::kDirect, nn::ConvolutionChoice::kWinograd}) {
       EngineOptions wanted = options(reduction, 2);
       wanted.convolution = convolution;
-      StepEngine engine(graph, wanted, loader, *optimizer, world());
-      for (int i = 0; i < 3; ++i) engine.step(0, ids, 0.01);
+      StepEngine engine = task.engine(wanted, world());
+      for (int i = 0; i < 3; ++i) engine.step(0, task.ids, 0.01);
       // A reorder from plain values writes zeros into the padding.
       const nn::ParameterLayout& layout = engine.layout();
       const auto round_trip = [&](std::span<const float> arena) {
@@ -146,20 +140,15 @@ TEST_CASE("padding of parameters and gradients stays zero") {
 }
 
 TEST_CASE("exclude_vectors excludes the parameters with one extent") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = tiny::graph();
-  const std::vector<std::uint32_t> ids = pictures.ids();
   const auto adamw = [](bool exclude) {
-    return optim::make_optimizer({{"name", "adamw"}, {"weight_decay", 0.5}, {"exclude_vectors", exclude}});
+    return Settings{{"name", "adamw"}, {"weight_decay", 0.5}, {"exclude_vectors", exclude}};
   };
-  const auto with = adamw(false);
-  const auto without = adamw(true);
-  StepEngine all(graph, options(Reduction::kExact), loader, *with, world());
-  StepEngine some(graph, options(Reduction::kExact), loader, *without, world());
+  const EngineTask with(32, adamw(false)), without(32, adamw(true));
+  StepEngine all = with.engine(options(Reduction::kExact), world());
+  StepEngine some = without.engine(options(Reduction::kExact), world());
   for (int i = 0; i < 2; ++i) {
-    all.step(0, ids, 0.01);
-    some.step(0, ids, 0.01);
+    all.step(0, with.ids, 0.01);
+    some.step(0, with.ids, 0.01);
     if (i == 0) std::copy_n(all.parameters().begin(), all.parameters().size(), some.parameters().begin());
   }
   // The first step is the same. The second step decays gamma (about 1) in one of them only.
@@ -188,46 +177,38 @@ TEST_CASE("fast and exact agree except for rounding") {
 }
 
 TEST_CASE("a step makes two collectives per bucket between nodes, and none within a node") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = tiny::graph();
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  const EngineTask task;
   EngineOptions wanted = options(Reduction::kFast);
   wanted.bucket_bytes = 1024;
   for (const bool share : {false, true}) {
     wanted.sharing = share ? engine::ModelSharing::kHost
                            : engine::ModelSharing::kNone;  // ranks that share nothing are nodes
-    StepEngine engine(graph, wanted, loader, *optimizer, world());
+    StepEngine engine = task.engine(wanted, world());
     const std::size_t bytes =
         (engine.layout().size() + 16) * sizeof(float);  // gradients, statistics and the metrics
     const auto buckets = static_cast<int>((bytes + 1023) / 1024);
-    const std::vector<std::uint32_t> ids = pictures.ids();
     for (int i = 0; i < 3; ++i) {
       replaced::counts = {};
-      engine.step(0, ids, 0.1);
+      engine.step(0, task.ids, 0.1);
       CHECK(replaced::counts.collectives() == (world().size() == 1 || share ? 0 : 2 * buckets));
     }
   }
 }
 
 TEST_CASE("a step allocates nothing after the first, with augmentation and mixtures too") {
-  const tiny::Pictures pictures(32);
+  EngineTask plain(32, {{"name", "adam"}}), augmented(32, {{"name", "adam"}});
   data::AugmentOptions augment;
   augment.rotation_range = 20;
   augment.contrast_range = augment.brightness_range = {0.5, 1.5};
   augment.cutout = 3;
   augment.mixup = augment.cutmix = 0.5;
-  const data::BatchLoader plain = pictures.loader();
-  const data::BatchLoader augmented = pictures.loader(
+  augmented.loader = augmented.pictures.loader(
       std::make_shared<const data::Augmenter>(augment, Shape{1, 8, 8}, data::SampleType::kUint8));
-  const nn::Graph graph = tiny::graph();
-  const auto optimizer = optim::make_optimizer({{"name", "adam"}});
-  const std::vector<std::uint32_t> ids = pictures.ids();
-  const auto check = [&](const EngineOptions& wanted, const data::BatchLoader& loader) {
-    StepEngine engine(graph, wanted, loader, *optimizer, world());
-    engine.step(0, ids, 1e-3);
+  const auto check = [&](const EngineOptions& wanted, const EngineTask& task) {
+    StepEngine engine = task.engine(wanted, world());
+    engine.step(0, task.ids, 1e-3);
     const long before = test::allocations(), executions = test::primitive_executions();
-    for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
+    for (int i = 0; i < 5; ++i) engine.step(0, task.ids, 1e-3);
     const long after = test::allocations();
     CHECK(after == before);
     // oneDNN ran (through the wrapper that excludes its allocations). With exact other ranks may have
@@ -236,9 +217,9 @@ TEST_CASE("a step allocates nothing after the first, with augmentation and mixtu
     world().sum(ran);
     CHECK(ran[0] > 0);
   };
-  for (const data::BatchLoader* loader : {&plain, &augmented}) {
+  for (const EngineTask* task : {&plain, &augmented}) {
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-      for (const int threads : {1, 2}) check(options(reduction, threads), *loader);
+      for (const int threads : {1, 2}) check(options(reduction, threads), *task);
     }
   }
   EngineOptions one_micro_batch = options(Reduction::kFast, 2);  // its threads share the kernels
@@ -255,17 +236,13 @@ TEST_CASE("more ranks and threads than micro-batches: the idle ones take part in
 }
 
 TEST_CASE("a loss that is not finite is found on all ranks, and its layer is named") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = tiny::graph();
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  const EngineTask task;
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-    StepEngine engine(graph, options(reduction), loader, *optimizer, world());
+    StepEngine engine = task.engine(options(reduction), world());
     const nn::ParameterSlot& slot = engine.layout().slot("dense_1.bias");
     engine.parameters()[slot.offset] = std::nanf("");
     const auto before = engine.steps_done();
-    const std::vector<std::uint32_t> ids = pictures.ids();
-    CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
+    CHECK(!std::isfinite(engine.step(0, task.ids, 0.1).loss));
     CHECK(engine.steps_done() == before);
     CHECK(engine.diagnose() == "dense_1 on rank 0");
   }
@@ -274,21 +251,18 @@ TEST_CASE("a loss that is not finite is found on all ranks, and its layer is nam
 TEST_CASE("a loss that is not finite on one rank is found on all, however late they look at the sums") {
   // The last sample has a value that is not a number. The first rank, in whose memory the sums are, looks at
   // once; the last one, which has that sample, finds its clock slow after each sum.
-  const tiny::Pictures pictures(32);
-  std::vector<float> values(pictures.samples.begin(), pictures.samples.end());
+  EngineTask task;
+  std::vector<float> values(task.pictures.samples.begin(), task.pictures.samples.end());
   values.back() = std::nanf("");
-  const data::BatchLoader loader({data::Samples(std::span<const float>(values)), pictures.labels},
-                                 Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}});
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
-  const nn::Graph graph = tiny::graph();
+  task.loader = data::BatchLoader({data::Samples(std::span<const float>(values)), task.pictures.labels},
+                                  Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}});
   const std::string last = std::to_string(world().size() - 1);
   Timeline timeline;
   const Timeline::Use use(timeline);
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-    StepEngine engine(graph, options(reduction), loader, *optimizer, world());
-    const std::vector<std::uint32_t> ids = pictures.ids();
+    StepEngine engine = task.engine(options(reduction), world());
     replaced::slow_clock = world().rank() > 0 && world().rank() == world().size() - 1;
-    CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
+    CHECK(!std::isfinite(engine.step(0, task.ids, 0.1).loss));
     CHECK_THAT(engine.diagnose(), EndsWith(" on rank " + last));
     replaced::slow_clock = false;
     CHECK(engine.steps_done() == 0);
@@ -296,19 +270,16 @@ TEST_CASE("a loss that is not finite on one rank is found on all, however late t
 }
 
 TEST_CASE("a gradient that is too large for fixed point is found on all ranks, and its parameter is named") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph =
       nn::build_graph(Shape{1, 8, 8}, {{{"layer", "flatten"}},
                                        {{"layer", "dense"}, {"units", 8}},
                                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
-  StepEngine engine(graph, options(Reduction::kExact), loader, *optimizer, world());
+  const EngineTask task(32, {{"name", "sgd"}}, graph);
+  StepEngine engine = task.engine(options(Reduction::kExact), world());
   // The outputs stay finite, and so does the loss; the gradient of the second layer is its input, 1e8.
   const nn::ParameterSlot& bias = engine.layout().slot("dense_1.bias");
   for (std::size_t i = 0; i < 8; ++i) engine.parameters()[bias.offset + i] = 1e8F;
-  const std::vector<std::uint32_t> ids = pictures.ids();
-  CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
+  CHECK(!std::isfinite(engine.step(0, task.ids, 0.1).loss));
   CHECK(engine.diagnose() == "the gradient of dense_2.weight on rank 0");
   CHECK(engine.first_bad_parameter().empty());
   world().barrier();  // the ranks share the parameters
@@ -326,12 +297,8 @@ TEST_CASE("micro-batches: automatic size, shares, and a batch that they do not d
   CHECK(auto_micro_batch(100) == 10);
   CHECK(auto_micro_batch(7) == 7);
   CHECK(auto_micro_batch(1) == 1);
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = tiny::graph();
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   EngineOptions odd = options(Reduction::kFast);
   odd.micro_batch = 5;
-  CHECK(error_of([&] { StepEngine(graph, odd, loader, *optimizer, world()); }) ==
+  CHECK(error_of([&] { EngineTask().engine(odd, world()); }) ==
         "a batch of 32 samples is not a multiple of a micro-batch of 5");
 }

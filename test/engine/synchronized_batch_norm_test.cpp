@@ -33,18 +33,14 @@ nn::Graph graph(bool synchronized) {
 /// micro-batches of 4 and a last micro-batch of 1.
 std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
                            bool synchronized = true) {
-  const tiny::Pictures pictures(128);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph network = graph(synchronized);
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
-  StepEngine engine(network, options, loader, *optimizer, group);
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  const EngineTask task(128, {{"name", "sgd"}}, graph(synchronized));
+  StepEngine engine = task.engine(options, group);
   for (int i = 0; i < steps; ++i) {
-    const auto samples = std::span(ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32);
+    const auto samples = std::span(task.ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32);
     CHECK(std::isfinite(engine.step(static_cast<std::uint32_t>(i / 4), samples, 0.05).loss));
-    if (i == steps / 2) CHECK(std::isfinite(engine.step(99, std::span(ids).first(21), 0.05).loss));
+    if (i == steps / 2) CHECK(std::isfinite(engine.step(99, std::span(task.ids).first(21), 0.05).loss));
   }
-  return unpack(canonical_parameters(network), engine.layout(), engine.parameters());
+  return unpack(canonical_parameters(task.graph), engine.layout(), engine.parameters());
 }
 
 }  // namespace
@@ -90,18 +86,14 @@ TEST_CASE("synchronized: with more ranks and threads than micro-batches, idle on
 }
 
 TEST_CASE("synchronized: a step allocates nothing after the first, and makes one sum for each stop") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph network = graph(true);
-  const auto optimizer = optim::make_optimizer({{"name", "adam"}});
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  const EngineTask task(32, {{"name", "adam"}}, graph(true));
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     for (const int threads : {1, 2}) {
-      StepEngine engine(network, options(reduction, threads), loader, *optimizer, world());
-      engine.step(0, ids, 1e-3);
+      StepEngine engine = task.engine(options(reduction, threads), world());
+      engine.step(0, task.ids, 1e-3);
       const long before = test::allocations();
       replaced::counts = {};
-      for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
+      for (int i = 0; i < 5; ++i) engine.step(0, task.ids, 1e-3);
       const long after = test::allocations();
       CHECK(after == before);
       CHECK(replaced::counts.allreduce == (world().size() == 1 ? 0 : 5 * (2 + 2)));
@@ -110,15 +102,11 @@ TEST_CASE("synchronized: a step allocates nothing after the first, and makes one
 }
 
 TEST_CASE("synchronized: a loss that is not finite is found on all ranks, and its layer is named") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph network = graph(true);
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  const EngineTask task(32, {{"name", "sgd"}}, graph(true));
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-    StepEngine engine(network, options(reduction), loader, *optimizer, world());
+    StepEngine engine = task.engine(options(reduction), world());
     engine.parameters()[engine.layout().slot("conv2d_1.weight").offset] = std::nanf("");
-    const std::vector<std::uint32_t> ids = pictures.ids();
-    CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
+    CHECK(!std::isfinite(engine.step(0, task.ids, 0.1).loss));
     CHECK(engine.steps_done() == 0);
     CHECK(engine.diagnose() == "conv2d_1 on rank 0");
   }

@@ -150,8 +150,6 @@ struct Trained {
 /// Combines everything, over blocks that threads share: the dense layer has several.
 Trained trained(const mpi::Communicator& group, int threads, const Settings& optimizer_settings,
                 nn::Precision states = nn::Precision::kFloat32) {
-  const tiny::Pictures pictures(64);
-  const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = penalized(
       nn::build_graph(Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 21}, {"kernel", 3}},
                                        {{"layer", "batch_norm"}},
@@ -160,14 +158,13 @@ Trained trained(const mpi::Communicator& group, int threads, const Settings& opt
                                        {{"layer", "dense"}, {"units", 50}, {"activation", "relu"}},
                                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}}),
       1e-4, 1e-3);
-  const auto optimizer = optim::make_optimizer(optimizer_settings);
+  const EngineTask task(64, optimizer_settings, graph);
   EngineOptions wanted = options(Reduction::kExact, threads);
   wanted.update = {.clip_norm = 0.5, .ema = 0.9, .state_precision = states};
-  StepEngine engine(graph, wanted, loader, *optimizer, group);
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  StepEngine engine = task.engine(wanted, group);
   Trained result;
   for (std::uint32_t i = 0; i < 4; ++i) {
-    const auto samples = std::span(ids).subspan(i % 2 * 32, i == 3 ? 21 : 32);
+    const auto samples = std::span(task.ids).subspan(i % 2 * 32, i == 3 ? 21 : 32);
     result.losses.push_back(engine.step(i, samples, 0.01).loss);
   }
   result.parameters.assign(engine.parameters().begin(), engine.parameters().end());
@@ -220,20 +217,16 @@ TEST_CASE(
 }
 
 TEST_CASE("clipping by the norm shortens a long gradient and keeps its direction") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = tiny::graph();
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  const EngineTask task;
   // At rate 1 a step subtracts the gradient.
   const auto gradient = [&](double clip_norm) {
     EngineOptions wanted = options(Reduction::kExact);
     wanted.update.clip_norm = clip_norm;
-    StepEngine engine(graph, wanted, loader, *optimizer, world());
+    StepEngine engine = task.engine(wanted, world());
     const std::size_t trainable = engine.layout().trainable_size();
     std::vector<double> change(engine.parameters().begin(),
                                engine.parameters().begin() + static_cast<std::ptrdiff_t>(trainable));
-    engine.step(0, ids, 1.0);
+    engine.step(0, task.ids, 1.0);
     for (std::size_t i = 0; i < trainable; ++i) change[i] -= static_cast<double>(engine.parameters()[i]);
     return change;
   };
@@ -253,19 +246,15 @@ TEST_CASE("clipping by the norm shortens a long gradient and keeps its direction
 }
 
 TEST_CASE("the average follows all parameters, statistics included") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = tiny::graph();
-  const auto optimizer = optim::make_optimizer({{"name", "adam"}});
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  const EngineTask task(32, {{"name", "adam"}});
   EngineOptions wanted = options(Reduction::kFast, 2);
   wanted.update.ema = 0.75;
-  StepEngine engine(graph, wanted, loader, *optimizer, world());
+  StepEngine engine = task.engine(wanted, world());
   const auto equal = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
   CHECK(equal(engine.result(), engine.parameters()));  // there is no average before the first step
   std::vector<double> expected;
   for (int step = 0; step < 5; ++step) {
-    engine.step(0, ids, 0.01);
+    engine.step(0, task.ids, 0.01);
     expected.resize(engine.parameters().size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const auto now = static_cast<double>(engine.parameters()[i]);
@@ -284,19 +273,15 @@ TEST_CASE("the average follows all parameters, statistics included") {
 }
 
 TEST_CASE("an update allocates nothing") {
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = penalized(tiny::graph(), 1e-4, 1e-3);
-  const std::vector<std::uint32_t> ids = pictures.ids();
   for (const std::string& name : optim::optimizer_names()) {
-    const auto optimizer = optim::make_optimizer({{"name", name}});
+    const EngineTask task(32, {{"name", name}}, penalized(tiny::graph(), 1e-4, 1e-3));
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
       EngineOptions wanted = options(reduction, 2);
       wanted.update = {.clip_norm = 0.1, .ema = 0.9};
-      StepEngine engine(graph, wanted, loader, *optimizer, world());
-      engine.step(0, ids, 1e-3);
+      StepEngine engine = task.engine(wanted, world());
+      engine.step(0, task.ids, 1e-3);
       const long before = test::allocations();
-      for (int i = 0; i < 3; ++i) engine.step(0, ids, 1e-3);
+      for (int i = 0; i < 3; ++i) engine.step(0, task.ids, 1e-3);
       CHECK(test::allocations() == before);
     }
   }

@@ -4,7 +4,9 @@
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/mpi/shared_memory.hpp"
 #include "convoke/os/clock.hpp"
+#include "engine/engine_options.hpp"
 #include "support/catch.hpp"
+#include "support/differences.hpp"
 #include "support/other_loss.hpp"
 #include "support/tiny.hpp"
 #include "support/world.hpp"
@@ -58,25 +60,21 @@ struct TrainedFull {
 };
 TrainedFull trained_full(const mpi::Communicator& group, EngineOptions options,
                          std::int64_t last_rank_at_most, int at_most) {
-  const tiny::Pictures pictures(kBatch);
-  const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = tiny::graph();
-  const auto optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
+  const EngineTask task(kBatch, {{"name", "sgd"}, {"momentum", 0.9}});
   options.batch = kBatch;
   options.micro_batch = kMicroBatch;
   options.seed = 5;
-  StepEngine engine(graph, options, loader, *optimizer, group);
-  const std::vector<std::uint32_t> ids = pictures.ids();
+  StepEngine engine = task.engine(options, group);
   TrainedFull result;
   while (result.steps < at_most) {
-    engine.step(0, ids, 0.02);
+    engine.step(0, task.ids, 0.02);
     result.samples.assign(static_cast<std::size_t>(group.size()), 0);
     result.samples[static_cast<std::size_t>(group.rank())] = engine.samples();
     group.sum(std::span(result.samples));
     CHECK(std::accumulate(result.samples.begin(), result.samples.end(), std::int64_t{0}) == kBatch);
     if (++result.steps >= 6 && result.samples.back() <= last_rank_at_most) break;
   }
-  result.parameters = unpack(canonical_parameters(graph), engine.layout(), engine.parameters());
+  result.parameters = unpack(canonical_parameters(task.graph), engine.layout(), engine.parameters());
   return result;
 }
 
@@ -150,10 +148,7 @@ TEST_CASE("a worker that is held leaves its micro-batches to others, and with ex
       CAPTURE(exact, threads, result.steps);
       CHECK_FALSE(loss->alone());
       CHECK(result.samples.back() <= most);
-      double largest = 0;
-      for (std::size_t i = 0; i < expected.size(); ++i)
-        largest = std::max(largest, std::abs(static_cast<double>(result.parameters[i]) - expected[i]));
-      CHECK(largest <= (exact ? 0 : 1e-4));
+      CHECK(largest_difference(expected, result.parameters) <= (exact ? 0 : 1e-4));
     }
   }
 }
