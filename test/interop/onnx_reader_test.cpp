@@ -197,9 +197,7 @@ TEST_CASE("a quantized model is read without its rounding, but with its ranges")
   // The rounding of two activations in 8 bits is left out. Without the ReLU, which only the range of the
   // first holds, the difference is above 1.
   CHECK(difference(outcome_of(imported.models, golden).output, doubles(golden, "output")) < 0.02);
-  CHECK(std::any_of(imported.notes.begin(), imported.notes.end(), [](const std::string& note) {
-    return note.find("the rounding of its activations is left out") != note.npos;
-  }));
+  CHECK_THAT(join(imported.notes), Contains("the rounding of its activations is left out"));
 }
 
 TEST_CASE("weights keep the names of the state dict") {
@@ -553,8 +551,7 @@ TEST_CASE("a parameter of one number is said to stay as it is, and Ultralytics' 
   const std::string names =
       field(14, field(1, std::string_view("names")) + field(2, std::string_view("{0: 'cat', 1: \"dog's\"}")));
   const Imported imported = folder.read(model.bytes() + names);
-  CHECK(std::any_of(imported.notes.begin(), imported.notes.end(),
-                    [](const std::string& note) { return note.find("Single numbers") != note.npos; }));
+  CHECK_THAT(join(imported.notes), Contains("Single numbers"));
   CHECK(imported.models.description.class_names == std::vector<std::string>{"cat", "dog's"});
 }
 
