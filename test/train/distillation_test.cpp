@@ -36,10 +36,7 @@ std::vector<float> distill(const Job& job, const tiny::Pictures& pictures, const
   const tiny::Run run(world, name);
   const SoftLabels soft = soft_labels(pictures, job.loop.distill.temperature, job, world.split_node());
   const data::BatchLoader loader = pictures.loader().with_soft_labels(soft.values());
-  run::Phases phases;
-  const Training training =
-      train_members(job, loader, split(world, 1), world, run.folder, false, true, phases);
-  return training.members.at(0).model.parameters;
+  return tiny::train_all(job, DataLoaders(loader), world, run.folder).parameters();
 }
 
 }  // namespace
