@@ -1,5 +1,6 @@
 #include <csignal>
 
+#include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
@@ -50,7 +51,6 @@ std::vector<Settings> lines_of(const RunFolder& folder) {
   return lines;
 }
 
-std::string event_of(const Settings& line) { return std::get<std::string>(line.find("event")->data()); }
 // Returns the steps after which stopping_job validates, each once, up to `last`.
 std::vector<std::int64_t> validated_steps(std::int64_t last) {
   std::vector<std::int64_t> steps;
@@ -58,13 +58,6 @@ std::vector<std::int64_t> validated_steps(std::int64_t last) {
     if (step % 3 == 0 || step % 4 == 0) steps.push_back(step);
   }
   return steps;
-}
-
-double number(const Settings& line, const char* key) {
-  const Value* value = line.find(key);
-  if (value == nullptr) return std::nan("");
-  if (const auto* whole = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*whole);
-  return std::get<double>(value->data());
 }
 
 }  // namespace
@@ -134,21 +127,21 @@ TEST_CASE("metrics.jsonl records the validations within epochs, and why training
   std::map<std::int64_t, Settings> validations;  // by step
   Settings stopping;
   for (const Settings& line : lines) {
-    ++count[event_of(line)];
-    if (event_of(line) == "early_stopping") stopping = line;
-    const auto step = static_cast<std::int64_t>(number(line, "step"));
-    if (event_of(line) == "validation") {
+    ++count[text_at(line, "event")];
+    if (text_at(line, "event") == "early_stopping") stopping = line;
+    const auto step = static_cast<std::int64_t>(number_at(line, "step"));
+    if (text_at(line, "event") == "validation") {
       CHECK(step % 3 == 0);
-      CHECK(number(line, "epoch") == std::ceil(static_cast<double>(step) / 4));
+      CHECK(number_at(line, "epoch") == std::ceil(static_cast<double>(step) / 4));
     }
     if (line.find("validation_accuracy") != nullptr) validations[step] = line;
   }
   std::int64_t best_step = 0;
   double best_loss = 0, best_accuracy = 0;
   for (const auto& [step, line] : validations) {
-    if (number(line, "validation_accuracy") <= best_accuracy) continue;
-    best_loss = number(line, "validation_loss");
-    best_accuracy = number(line, "validation_accuracy");
+    if (number_at(line, "validation_accuracy") <= best_accuracy) continue;
+    best_loss = number_at(line, "validation_loss");
+    best_accuracy = number_at(line, "validation_accuracy");
     best_step = step;
   }
   const std::vector<std::int64_t> steps = validated_steps(validations.rbegin()->first);
@@ -156,12 +149,12 @@ TEST_CASE("metrics.jsonl records the validations within epochs, and why training
   CHECK(count["validation"] == steps.back() / 3);
   CHECK(count["early_stopping"] == 1);
   CHECK(count["epoch"] == static_cast<int>(result.training.members.at(0).epochs_done));
-  CHECK(number(stopping, "member") == 0);
-  CHECK(number(stopping, "step") == static_cast<double>(steps.back()));
-  CHECK(number(stopping, "best_step") == static_cast<double>(best_step));
+  CHECK(number_at(stopping, "member") == 0);
+  CHECK(number_at(stopping, "step") == static_cast<double>(steps.back()));
+  CHECK(number_at(stopping, "best_step") == static_cast<double>(best_step));
   CHECK(best_step == steps.end()[-3]);
-  CHECK(number(stopping, "best_validation_loss") == best_loss);
-  CHECK(number(stopping, "best_validation_accuracy") == best_accuracy);
+  CHECK(number_at(stopping, "best_validation_loss") == best_loss);
+  CHECK(number_at(stopping, "best_validation_accuracy") == best_accuracy);
   CHECK_THAT(metrics::to_json(stopping), Contains(R"("monitor":"validation_accuracy")"));
   CHECK_THAT(metrics::to_json(stopping), Contains(R"("restored":true)"));
   CHECK(result.training.members.at(0).model.validation_accuracy == best_accuracy);
@@ -175,17 +168,15 @@ TEST_CASE("validations with a non-finite loss are reported, and none is the best
   const data::BatchLoader training = pictures.loader();
   const data::BatchLoader validation(others.split(), Shape{1, 8, 8}, data::Normalization{{3e38F}, {0}});
   const tiny::Run run(world());
-  Phases phases;
-  const TrainedMember member = train_members(job, DataLoaders(training, &validation), split(world(), 1),
-                                             world(), run.folder, false, true, phases)
-                                   .members.at(0);
+  const TrainedMember member =
+      tiny::train_all(job, DataLoaders(training, &validation), world(), run.folder).training.members.at(0);
   CHECK(member.stopped_at == 5);  // validated after step 3, and after the epoch
   CHECK(std::isnan(member.model.validation_accuracy));
   world().barrier();
   if (!world().root()) return;
   int validations = 0;
   for (const Settings& line : lines_of(run.folder)) {
-    if (event_of(line) != "validation") continue;
+    if (text_at(line, "event") != "validation") continue;
     ++validations;
     CHECK_THAT(metrics::to_json(line), Contains(R"("validation_loss":null)"));
   }
@@ -256,9 +247,9 @@ struct ByLine {
 std::vector<ByLine> best_by_lines(const RunFolder& folder, std::size_t count) {
   std::vector<ByLine> all;
   for (const Settings& line : lines_of(folder)) {
-    if (event_of(line) != "validation") continue;
-    all.push_back(
-        {static_cast<std::int64_t>(number(line, "step")), std::round(1e6 * number(line, "validation_loss"))});
+    if (text_at(line, "event") != "validation") continue;
+    all.push_back({static_cast<std::int64_t>(number_at(line, "step")),
+                   std::round(1e6 * number_at(line, "validation_loss"))});
   }
   std::stable_sort(all.begin(), all.end(), [](const ByLine& a, const ByLine& b) { return a.loss < b.loss; });
   all.resize(std::min(all.size(), count));
