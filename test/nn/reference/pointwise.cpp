@@ -18,6 +18,12 @@ Values each(const Call& call, const F& f) {
   return y;
 }
 
+/// y[i] = f(x[i])
+template <double (*f)(double)>
+Values curve(const Call& call) {
+  return each(call, [](double x, std::int64_t) { return f(x); });
+}
+
 std::size_t channel_of(const Values& x, std::int64_t i) {
   return static_cast<std::size_t>(x.shape.rank() == 2 ? i % x.shape[1] : i / x.pixels() % x.channels());
 }
@@ -82,12 +88,8 @@ Values gelu(const Call& call) {
   });
 }
 
-Values hard_sigmoid(const Call& call) {
-  return each(call, [](double x, std::int64_t) { return clamp6(x + 3) / 6; });
-}
-Values hard_swish(const Call& call) {
-  return each(call, [](double x, std::int64_t) { return x * clamp6(x + 3) / 6; });
-}
+double hard_sigmoid(double x) { return clamp6(x + 3) / 6; }
+double hard_swish(double x) { return x * clamp6(x + 3) / 6; }
 
 Values leaky_relu(const Call& call) {
   const double slope = call.number("negative_slope");
@@ -99,21 +101,15 @@ Values prelu(const Call& call) {
   return each(call, [&](double x, std::int64_t i) { return x > 0 ? x : alpha[channel_of(call.x(), i)] * x; });
 }
 
-Values relu6(const Call& call) {
-  return each(call, [](double x, std::int64_t) { return clamp6(x); });
-}
+double relu6(double x) { return clamp6(x); }
 
 Values selu(const Call& call) {
   constexpr double kScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
   return each(call, [](double x, std::int64_t) { return kScale * (x > 0 ? x : kAlpha * std::expm1(x)); });
 }
 
-Values silu(const Call& call) {
-  return each(call, [](double x, std::int64_t) { return x / (1 + std::exp(-x)); });
-}
-Values softplus(const Call& call) {
-  return each(call, [](double x, std::int64_t) { return std::log(1 + std::exp(x)); });
-}
+double silu(double x) { return x / (1 + std::exp(-x)); }
+double softplus(double x) { return std::log(1 + std::exp(x)); }
 
 Values rescale(const Call& call) {
   const double scale = call.number("scale"), offset = call.number("offset");
@@ -208,17 +204,17 @@ std::span<const LayerEntry> pointwise_layers() {
       LayerEntry{.type = "elu", .forward = elu, .element_wise = true},
       LayerEntry{.type = "gaussian_noise", .forward = gaussian_noise, .element_wise = true},
       LayerEntry{.type = "gelu", .forward = gelu, .element_wise = true},
-      LayerEntry{.type = "hard_sigmoid", .forward = hard_sigmoid, .element_wise = true},
-      LayerEntry{.type = "hard_swish", .forward = hard_swish, .element_wise = true},
+      LayerEntry{.type = "hard_sigmoid", .forward = curve<hard_sigmoid>, .element_wise = true},
+      LayerEntry{.type = "hard_swish", .forward = curve<hard_swish>, .element_wise = true},
       LayerEntry{.type = "leaky_relu", .forward = leaky_relu, .element_wise = true},
       LayerEntry{.type = "prelu", .forward = prelu},
       LayerEntry{.type = "relu", .products = relu},
-      LayerEntry{.type = "relu6", .forward = relu6, .element_wise = true},
+      LayerEntry{.type = "relu6", .forward = curve<relu6>, .element_wise = true},
       LayerEntry{.type = "rescale", .forward = rescale, .element_wise = true},
       LayerEntry{.type = "selu", .forward = selu, .element_wise = true},
       LayerEntry{.type = "sigmoid", .forward = sigmoid, .element_wise = true},
-      LayerEntry{.type = "silu", .forward = silu, .element_wise = true},
-      LayerEntry{.type = "softplus", .forward = softplus, .element_wise = true},
+      LayerEntry{.type = "silu", .forward = curve<silu>, .element_wise = true},
+      LayerEntry{.type = "softplus", .forward = curve<softplus>, .element_wise = true},
       LayerEntry{.type = "standardize", .forward = standardize, .element_wise = true},
       LayerEntry{.type = "stochastic_depth", .forward = stochastic_depth, .element_wise = true},
       LayerEntry{.type = "tanh", .forward = tanh, .element_wise = true},
