@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "../idx_files.hpp"
-#include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"

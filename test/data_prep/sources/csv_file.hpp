@@ -1,6 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 
@@ -13,7 +12,7 @@ struct Csv {
   TemporaryFolder folder;
   fs::path file = folder / "table.csv";
 
-  explicit Csv(const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+  explicit Csv(const std::string& text) { write_file(file, text); }
   std::unique_ptr<convoke::data_prep::Source> open(
       const convoke::data_prep::SourceOptions& options = {}) const {
     return open_source(file, options);

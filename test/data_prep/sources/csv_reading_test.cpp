@@ -26,11 +26,7 @@ std::string bytes_from(const std::string& hex) {
 std::unique_ptr<Source> fitted(const Csv& csv, SourceOptions options = {}) {
   options.table.scale = "none";
   auto source = csv.open(options);
-  std::vector<std::size_t> training;
-  for (std::size_t i = 0; i < source->catalog().items.size(); ++i) {
-    if (source->catalog().items[i].fault.empty()) training.push_back(i);
-  }
-  source->fit(training);
+  fit_all(*source);
   return source;
 }
 

@@ -12,24 +12,6 @@ using convoke::Shape;
 using namespace convoke::data_prep;
 using convoke::data::SampleType;
 
-namespace {
-
-/// Value i of an array, as make_hdf5.py fills it.
-template <class T>
-T value(std::int64_t i, int divisor = 1) {
-  return static_cast<T>(static_cast<T>(i * 37 % 251) / static_cast<T>(divisor));
-}
-
-/// Sample `row` of `size` values of an array that begins with value `start`.
-template <class T>
-std::vector<T> numbered(int row, int size, int start = 0, int divisor = 1) {
-  std::vector<T> values;
-  for (int i = start + row * size; i < start + (row + 1) * size; ++i) values.push_back(value<T>(i, divisor));
-  return values;
-}
-
-}  // namespace
-
 TEST_CASE("chunked and compressed images of h5py are read, forward and back") {
   REQUIRE(is_source(kContainers / "images.h5"));
   const auto source = open_source(kContainers / "images.h5");
@@ -81,7 +63,7 @@ TEST_CASE("options name the arrays, and their axes") {
   std::vector<float> second;  // (H, W, C)
   for (int y = 0; y < 5; ++y) {
     for (int x = 0; x < 8; ++x) {
-      for (int c = 0; c < 3; ++c) second.push_back(value<float>(((3 + c) * 5 + y) * 8 + x, 8));
+      for (int c = 0; c < 3; ++c) second.push_back(array_value<float>(((3 + c) * 5 + y) * 8 + x, 8));
     }
   }
   CHECK(values_of<float>(*source, 1) == second);
@@ -103,7 +85,7 @@ TEST_CASE("arrays of MATLAB are read as MATLAB shows them") {
     CHECK(labels_of(*source) == Labels{0, 2, 1, 1, 0, 2});
     for (int n = 0; n < 6; ++n) {
       std::vector<std::uint8_t> sample;
-      for (int i = 0; i < 60; ++i) sample.push_back(value<std::uint8_t>(i * 6 + n));
+      for (int i = 0; i < 60; ++i) sample.push_back(array_value<std::uint8_t>(i * 6 + n));
       CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(n)) == sample);
     }
   }
@@ -126,7 +108,7 @@ TEST_CASE("arrays of MATLAB are read as MATLAB shows them") {
     CHECK(labels_of(*source) == Labels{0, 1, 0, 1, 1, 0});
     CHECK(source->format().shape == Shape{4});
     std::vector<float> third;
-    for (int f = 0; f < 4; ++f) third.push_back(value<float>(f * 6 + 2, 8));
+    for (int f = 0; f < 4; ++f) third.push_back(array_value<float>(f * 6 + 2, 8));
     CHECK(values_of<float>(*source, 2) == third);
   }
 }
@@ -137,7 +119,7 @@ TEST_CASE("large arrays are read in blocks, along any axis") {
   constexpr std::int64_t kSamples = 7000, kFeatures = 400;
   std::vector<float> stored;
   for (std::int64_t f = 0; f < kFeatures; ++f) {
-    for (std::int64_t n = 0; n < kSamples; ++n) stored.push_back(value<float>(n * kFeatures + f));
+    for (std::int64_t n = 0; n < kSamples; ++n) stored.push_back(array_value<float>(n * kFeatures + f));
   }
   std::vector<double> labels;
   for (std::int64_t n = 0; n < kSamples; ++n) labels.push_back(static_cast<double>(n % 3));
@@ -155,7 +137,7 @@ TEST_CASE("large arrays are read in blocks, along any axis") {
     for (const std::size_t n : {0, 1, 6999, 3500, 3501, 6998, 2}) {
       std::vector<float> row;
       for (std::int64_t f = 0; f < kFeatures; ++f)
-        row.push_back(value<float>(static_cast<std::int64_t>(n) * kFeatures + f));
+        row.push_back(array_value<float>(static_cast<std::int64_t>(n) * kFeatures + f));
       CHECK(values_of<float>(*source, n) == row);
     }
   }

@@ -22,21 +22,8 @@ std::string requests(int count, int size, int step, const std::string& label,
   return text;
 }
 
-void put_trace(const fs::path& file, const std::string& text) {
-  fs::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::binary) << text;
-}
-
 SourceOptions window_of(const std::string& length) {
   return {.table = {.scale = "none"}, .traces = {.window = length}};
-}
-
-std::vector<float> features_of(Source& source, std::size_t item) { return values_of<float>(source, item); }
-
-void fit_all_windows(Source& source) {
-  std::vector<std::size_t> all(source.catalog().items.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  source.fit(all);
 }
 
 }  // namespace
@@ -51,9 +38,9 @@ TEST_CASE("a CSV of requests becomes windows of five features") {
   CHECK(catalog.items[2].name == "table.csv, window 3");
   CHECK(labels_of(*source) == Labels{0, 0, 1, 1});
   CHECK(catalog.notes.back() == "16 requests in 4 windows of 4 requests");
-  fit_all_windows(*source);
-  CHECK(features_of(*source, 0) == std::vector<float>{10, 10, 10, 1, 0});
-  CHECK(features_of(*source, 3) == std::vector<float>{10, 10, 10, 1, 100});
+  fit_all(*source);
+  CHECK(values_of<float>(*source, 0) == std::vector<float>{10, 10, 10, 1, 0});
+  CHECK(values_of<float>(*source, 3) == std::vector<float>{10, 10, 10, 1, 100});
   CHECK_THAT(source->format().preparation,
              Contains("\"kind\":\"table\"") && Contains("\"window\":\"4 requests\""));
 }
@@ -63,8 +50,8 @@ TEST_CASE("I/O traces keep the features that an option names, in its order") {
   SourceOptions options = window_of("4");
   options.columns.features = {"average_distance", "min_request_size"};
   const auto source = open_source(csv.file, options, "io-traces");
-  fit_all_windows(*source);
-  CHECK(features_of(*source, 0) == std::vector<float>{100, 10});
+  fit_all(*source);
+  CHECK(values_of<float>(*source, 0) == std::vector<float>{100, 10});
   options.columns.features = {"min_reqest_size"};
   CHECK_THAT(csv.error(options, "io-traces"),
              Contains("I/O traces have no \"min_reqest_size\" (did you mean \"min_request_size\"?)"));
@@ -72,16 +59,10 @@ TEST_CASE("I/O traces keep the features that an option names, in its order") {
 
 TEST_CASE("folders name the classes of traces; the windows of a file are a group") {
   const TemporaryFolder folder;
-  put_trace(folder / "even/run1.csv", requests(8, 10, 10, "ignored"));
-  put_trace(folder / "wide/log.txt", [] {
-    std::ifstream in(source_path("test/data_prep/files/darshan/requests.txt"));
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  }());
-  put_trace(folder / "wide/total.txt", [] {
-    std::ifstream in(source_path("test/data_prep/files/darshan/counters.txt"));
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  }());
-  put_trace(folder / "wide/short.csv", requests(1, 10, 10, "x"));
+  write_file(folder / "even/run1.csv", requests(8, 10, 10, "ignored"));
+  write_file(folder / "wide/log.txt", bytes_of(source_path("test/data_prep/files/darshan/requests.txt")));
+  write_file(folder / "wide/total.txt", bytes_of(source_path("test/data_prep/files/darshan/counters.txt")));
+  write_file(folder / "wide/short.csv", requests(1, 10, 10, "x"));
   CHECK(is_io_traces(folder.path()));
   const auto source = open_source(folder.path(), window_of("8"));
   const Catalog& catalog = source->catalog();
@@ -101,8 +82,8 @@ TEST_CASE("a column gives the run; splits come from folders") {
 
   const TemporaryFolder folder;
   for (const char* const split : {"train", "test"}) {
-    put_trace(folder / split / "even/1.csv", requests(4, 10, 10, "x"));
-    put_trace(folder / split / "wide/1.csv", requests(4, 10, 110, "x"));
+    write_file(folder / split / "even/1.csv", requests(4, 10, 10, "x"));
+    write_file(folder / split / "wide/1.csv", requests(4, 10, 110, "x"));
   }
   CHECK(splits_of(*open_source(folder.path(), window_of("4"))) == Names{"test", "test", "train", "train"});
 }
@@ -126,9 +107,9 @@ TEST_CASE("damaged traces are refused by file and line") {
              Contains("is neither a CSV of requests nor a dump of a Darshan log"));
 
   const TemporaryFolder folder;
-  put_trace(folder / "even/1.csv", requests(4, 10, 10, "x"));
+  write_file(folder / "even/1.csv", requests(4, 10, 10, "x"));
   CHECK_THAT(error_in(folder.path()), Contains("has traces of 1 classes"));
-  put_trace(folder / "wide/1.csv", requests(4, 10, 10, "x"));
-  put_trace(folder / "wide/2.txt", "notes\n");
+  write_file(folder / "wide/1.csv", requests(4, 10, 10, "x"));
+  write_file(folder / "wide/2.txt", "notes\n");
   CHECK_THAT(error_in(folder.path(), window_of("2")), Contains("2.txt: is neither a CSV of requests nor"));
 }

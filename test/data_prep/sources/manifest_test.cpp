@@ -18,8 +18,7 @@ std::unique_ptr<Source> open_text(const fs::path& file, const std::string& text,
 }
 
 std::string error_in(const fs::path& file, const std::string& text, const SourceOptions& options = {}) {
-  write_file(file, text);
-  return error_of([&] { open_source(file, options, "manifest"); });
+  return error_of([&] { open_text(file, text, options); });
 }
 
 // Returns "name:label:split" for each item, "name!fault" for an item with a fault.
@@ -30,15 +29,6 @@ std::vector<std::string> items_of(const Source& source) {
                                        : item.name + "!" + item.fault);
   }
   return lines;
-}
-
-std::string hint_in(const fs::path& folder) {
-  try {
-    open_source(folder);
-  } catch (const convoke::Error& error) {
-    return error.hint();
-  }
-  return "";
 }
 
 using Lines = std::vector<std::string>;
@@ -223,7 +213,8 @@ TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for its
       CHECK(is_source(folder.path()));
       CHECK_THAT(error_of([&] { open_source(folder.path()); }),
                  Contains("several of its CSV files may list its samples"));
-      CHECK_THAT(hint_in(folder.path()), Contains("sample_submission.csv, ") && Contains("/train.csv"));
+      CHECK_THAT(hint_of([&] { open_source(folder.path()); }),
+                 Contains("sample_submission.csv, ") && Contains("/train.csv"));
     }
   }
   SECTION("a single table") {

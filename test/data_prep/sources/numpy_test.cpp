@@ -1,7 +1,6 @@
 #include "convoke/data_prep/sources/numpy.hpp"
 
 #include "../idx_files.hpp"
-#include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
@@ -12,20 +11,6 @@
 using convoke::Shape;
 using namespace convoke::data_prep;
 using convoke::data::SampleType;
-
-namespace {
-
-// Returns sample `row` of `size` values, as make_arrays.py fills arrays that begin at `start`, divided by
-// `divisor`.
-template <class T>
-std::vector<T> expected(int row, int size, int start = 0, int divisor = 1) {
-  std::vector<T> values;
-  for (int i = start + row * size; i < start + (row + 1) * size; ++i)
-    values.push_back(static_cast<T>(static_cast<T>(i * 37 % 251) / static_cast<T>(divisor)));
-  return values;
-}
-
-}  // namespace
 
 TEST_CASE("gray images and labels by split are read from an .npz, stored") {
   const auto source = open_source(kContainers / "images.npz");
@@ -38,9 +23,9 @@ TEST_CASE("gray images and labels by split are read from an .npz, stored") {
   CHECK(source->catalog().items[11].name == "x_test[1]");
   CHECK_THAT(source->catalog().provenance, Contains("arrays x_train, y_train, x_test, y_test of "));
   for (int i = 0; i < 10; ++i)
-    CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == expected<std::uint8_t>(i, 20));
-  CHECK(values_of<std::uint8_t>(*source, 13) == expected<std::uint8_t>(3, 20, 200));
-  CHECK(values_of<std::uint8_t>(*source, 2) == expected<std::uint8_t>(2, 20));
+    CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == numbered<std::uint8_t>(i, 20));
+  CHECK(values_of<std::uint8_t>(*source, 13) == numbered<std::uint8_t>(3, 20, 200));
+  CHECK(values_of<std::uint8_t>(*source, 2) == numbered<std::uint8_t>(2, 20));
 }
 
 TEST_CASE("color images are read from a deflated .npz in MedMNIST's names, forward and back") {
@@ -50,10 +35,10 @@ TEST_CASE("color images are read from a deflated .npz in MedMNIST's names, forwa
   CHECK(source->catalog().items[10].split == "validation");
   CHECK(source->catalog().items[13].split == "test");
   for (int i = 0; i < 10; ++i)
-    CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == expected<std::uint8_t>(i, 60));
-  CHECK(values_of<std::uint8_t>(*source, 12) == expected<std::uint8_t>(2, 60, 840));
-  CHECK(values_of<std::uint8_t>(*source, 14) == expected<std::uint8_t>(1, 60, 600));
-  CHECK(values_of<std::uint8_t>(*source, 1) == expected<std::uint8_t>(1, 60));
+    CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == numbered<std::uint8_t>(i, 60));
+  CHECK(values_of<std::uint8_t>(*source, 12) == numbered<std::uint8_t>(2, 60, 840));
+  CHECK(values_of<std::uint8_t>(*source, 14) == numbered<std::uint8_t>(1, 60, 600));
+  CHECK(values_of<std::uint8_t>(*source, 1) == numbered<std::uint8_t>(1, 60));
 }
 
 TEST_CASE("numbers become features, sequences, images of numbers, or tokens") {
@@ -64,31 +49,31 @@ TEST_CASE("numbers become features, sequences, images of numbers, or tokens") {
     CHECK(source->catalog().classes == 3);
     CHECK(labels_of(*source) == Labels{0, 2, 1, 1, 0, 2});
     CHECK(source->catalog().items[0].split.empty());
-    CHECK(values_of<float>(*source, 5) == expected<float>(5, 4, 0, 8));
+    CHECK(values_of<float>(*source, 5) == numbered<float>(5, 4, 0, 8));
   }
   SECTION("float32 (N, L, F), labels as float64") {
     const auto source = open_source(kContainers / "sequences.npz");
     CHECK(source->format().shape == Shape{3, 2});
     CHECK(labels_of(*source) == Labels{0, 1, 1, 0, 1, 0});
-    CHECK(values_of<float>(*source, 4) == expected<float>(4, 6, 0, 8));
+    CHECK(values_of<float>(*source, 4) == numbered<float>(4, 6, 0, 8));
   }
   SECTION("float32 (N, H, W, C)") {
     const auto source = open_source(kContainers / "float_images.npz");
     CHECK(source->format().shape == Shape{2, 3, 2});
     CHECK(source->format().type == SampleType::kFloat32);
-    CHECK(values_of<float>(*source, 1) == expected<float>(1, 12, 0, 8));
+    CHECK(values_of<float>(*source, 1) == numbered<float>(1, 12, 0, 8));
   }
   SECTION("int64 (N, L)") {
     const auto source = open_source(kContainers / "tokens.npz");
     CHECK(source->format().shape == Shape{4});
     CHECK(source->format().type == SampleType::kInt32);
     CHECK(source->format().vocabulary == 239);  // 238 is 20 * 37 modulo 251
-    CHECK(values_of<std::int32_t>(*source, 3) == expected<std::int32_t>(3, 4));
+    CHECK(values_of<std::int32_t>(*source, 3) == numbered<std::int32_t>(3, 4));
   }
   SECTION("uint8 (N, F)") {
     const auto source = open_source(kContainers / "bytes_as_features.npz");
     CHECK(source->format().type == SampleType::kFloat32);
-    CHECK(values_of<float>(*source, 2) == expected<float>(2, 4));
+    CHECK(values_of<float>(*source, 2) == numbered<float>(2, 4));
   }
 }
 
@@ -102,7 +87,7 @@ TEST_CASE("a folder of .npy files is read like an archive of them, and zip64 lik
   const bool archive = GENERATE(false, true);
   const auto source = open_source(archive ? kContainers / "zip64.npz" : folder / "arrays");
   CHECK(source->catalog().items.size() == (archive ? 10 : 14));
-  CHECK(values_of<std::uint8_t>(*source, 7) == expected<std::uint8_t>(7, 20));
+  CHECK(values_of<std::uint8_t>(*source, 7) == numbered<std::uint8_t>(7, 20));
 }
 
 TEST_CASE("arrays that are not a dataset are refused, each with its reason") {

@@ -3,6 +3,7 @@
 #include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "csv_file.hpp"
+#include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
@@ -10,20 +11,6 @@ using convoke::Shape;
 using namespace convoke::data_prep;
 
 namespace {
-
-std::vector<float> read(Source& source, std::size_t item) {
-  std::vector<float> features(static_cast<std::size_t>(source.format().shape.elements()));
-  source.read(item, std::as_writable_bytes(std::span(features)));
-  return features;
-}
-
-void fit_all(Source& source) {
-  std::vector<std::size_t> training;
-  for (std::size_t i = 0; i < source.catalog().items.size(); ++i) {
-    if (source.catalog().items[i].fault.empty()) training.push_back(i);
-  }
-  source.fit(training);
-}
 
 constexpr const char* kFlowers =
     "length,color,width,species\n"
@@ -48,19 +35,19 @@ TEST_CASE("a CSV of numbers and categories is a table") {
   fit_all(*source);
   CHECK(source->format().shape == Shape{4});
   CHECK(source->format().type == convoke::data::SampleType::kFloat32);
-  CHECK(read(*source, 1)[0] == Approx(0).margin(1e-7));
-  CHECK(read(*source, 0)[0] == Approx(-1.2247449));
-  CHECK(read(*source, 0)[1] == 1);  // red
-  CHECK(read(*source, 1)[1] == 0);
-  CHECK(read(*source, 1)[2] == 1);  // white
-  CHECK(read(*source, 1)[3] == 0);  // the mean
+  CHECK(values_of<float>(*source, 1)[0] == Approx(0).margin(1e-7));
+  CHECK(values_of<float>(*source, 0)[0] == Approx(-1.2247449));
+  CHECK(values_of<float>(*source, 0)[1] == 1);  // red
+  CHECK(values_of<float>(*source, 1)[1] == 0);
+  CHECK(values_of<float>(*source, 1)[2] == 1);  // white
+  CHECK(values_of<float>(*source, 1)[3] == 0);  // the mean
 }
 
 TEST_CASE("columns are named, or found; a file need not have a header") {
   const auto named = Csv(kFlowers).open({.columns = {.label = "color", .features = {"width", "length"}}});
   fit_all(*named);
   CHECK(named->format().shape == Shape{2});
-  CHECK(read(*named, 0)[1] == Approx(-1.2247449));
+  CHECK(values_of<float>(*named, 0)[1] == Approx(-1.2247449));
   const Csv plain("5.1;3.5;Iris-setosa\n4.9;3.0;Iris-virginica\n");
   const auto source = plain.open();
   CHECK(source->catalog().items.size() == 2);

@@ -2,6 +2,7 @@
 
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "csv_file.hpp"
+#include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
@@ -10,12 +11,6 @@ using namespace convoke::data_prep;
 using Tokens = std::vector<std::int32_t>;
 
 namespace {
-
-Tokens tokens_of(Source& source, std::size_t item) {
-  Tokens tokens(static_cast<std::size_t>(source.format().shape.elements()));
-  source.read(item, std::as_writable_bytes(std::span(tokens)));
-  return tokens;
-}
 
 constexpr const char* kReviews =
     "review,sentiment\n"
@@ -48,9 +43,9 @@ TEST_CASE("a CSV of reviews is recognized and becomes tokens") {
   CHECK(format.type == convoke::data::SampleType::kInt32);
   CHECK(format.vocabulary == 7);
   CHECK_THAT(format.preparation, Contains(R"("vocabulary":["","<unk>","bad","good","see","it","film"])"));
-  CHECK(tokens_of(*source, 2) == Tokens{1, 1, 0, 0, 0});  // in any order
-  CHECK(tokens_of(*source, 0) == Tokens{3, 3, 6, 4, 5});
-  CHECK(tokens_of(*source, 1) == Tokens{2, 2, 2, 0, 0});
+  CHECK(values_of<std::int32_t>(*source, 2) == Tokens{1, 1, 0, 0, 0});  // in any order
+  CHECK(values_of<std::int32_t>(*source, 0) == Tokens{3, 3, 6, 4, 5});
+  CHECK(values_of<std::int32_t>(*source, 1) == Tokens{2, 2, 2, 0, 0});
   std::vector<std::byte> sample(5 * sizeof(std::int32_t));
   const Original original = source->read(1, sample);
   CHECK(original.height == 3);
@@ -103,11 +98,10 @@ TEST_CASE("rows that cannot be samples have a fault") {
 TEST_CASE("a CSV that is not UTF-8 is Windows-1252, as Python's codec reads it") {
   const Csv csv("text,label\ncaf\xE9 noir \x80,1\nplain,0\n");
   const auto source = csv.open();
-  const std::size_t training[] = {0, 1};
-  source->fit(training);
+  fit_all(*source);
   CHECK_THAT(source->format().preparation, Contains("\"caf\u00E9\"") && Contains("\"\u20AC\""));
   const auto forced = csv.open({.reading = {.encoding = "utf-8"}});
-  forced->fit(training);
+  fit_all(*forced);
   CHECK_THAT(forced->format().preparation, Contains("\"caf\"") && Contains("\"encoding\":\"utf-8\""));
 }
 

@@ -1,6 +1,7 @@
 #include "convoke/data_prep/sources/text_folder.hpp"
 
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
@@ -34,9 +35,7 @@ TEST_CASE("reviews in aclImdb's folders become tokens") {
   const std::size_t training[] = {2, 3, 4};
   source->fit(training);
   CHECK(source->format().shape == Shape{3});
-  std::vector<std::int32_t> tokens(3);
-  source->read(0, std::as_writable_bytes(std::span(tokens)));
-  CHECK(tokens == std::vector<std::int32_t>{1, 5, 1});  // good, film, fine, bad
+  CHECK(values_of<std::int32_t>(*source, 0) == std::vector<std::int32_t>{1, 5, 1});  // good, film, fine, bad
 }
 
 TEST_CASE("folders of texts need no splits") {
@@ -57,8 +56,7 @@ TEST_CASE("texts in UTF-16 and Windows-1252 have the words of UTF-8") {
   write_file(folder / "a/2.txt", "gr\xFCn");
   write_file(folder / "b/1.txt", "gr\u00FCn");
   const auto source = open_source(folder.path());
-  const std::size_t training[] = {0, 1, 2};
-  source->fit(training);
+  fit_all(*source);
   CHECK_THAT(source->format().preparation, Contains(R"("vocabulary":["","<unk>","grün"])"));
   CHECK_THAT(to_text(source->catalog().assumptions),
              Contains("warning: utf-16le in 1 file, utf-8 in 1 file, windows-1252 in 1 file"));

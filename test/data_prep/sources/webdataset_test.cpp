@@ -1,9 +1,7 @@
 #include "convoke/data_prep/sources/webdataset.hpp"
 
 #include "../idx_files.hpp"
-#include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
-#include "picture_values.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
