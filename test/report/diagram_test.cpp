@@ -6,6 +6,7 @@
 #include "support/error_of.hpp"
 #include "support/files.hpp"
 #include "support/skip.hpp"
+#include "support/text.hpp"
 #include "support/variable.hpp"
 
 namespace convoke::report {
@@ -47,12 +48,6 @@ Diagram network() {
   return diagram;
 }
 
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
-  return count;
-}
-
 std::string svg_of(const Diagram& diagram) {
   const TemporaryFolder folder;
   draw_diagram(diagram, folder / "drawn.svg");
@@ -92,12 +87,12 @@ TEST_CASE("each box and each arrow is drawn once, equal blocks in a frame with t
   if (!os::find_program("dot")) return skip(kNoGraphviz);
   // input, stem, a residual block, the branches, another block, output; an arrow for each input of a box
   const std::string svg = svg_of(network());
-  CHECK(count_of(svg, "class=\"node\"") == 2 + 3 + 8 + 3 + 1);
-  CHECK(count_of(svg, "class=\"edge\"") == 1 + 4 + 12 + 4 + 1);
-  CHECK(count_of(svg, "class=\"cluster\"") == 2);
-  CHECK(count_of(svg, ">3 times<") == 1);
-  CHECK(count_of(svg, ">2 times<") == 1);
-  CHECK(count_of(svg, ">add<") == 2);
+  CHECK(times(svg, "class=\"node\"") == 2 + 3 + 8 + 3 + 1);
+  CHECK(times(svg, "class=\"edge\"") == 1 + 4 + 12 + 4 + 1);
+  CHECK(times(svg, "class=\"cluster\"") == 2);
+  CHECK(times(svg, ">3 times<") == 1);
+  CHECK(times(svg, ">2 times<") == 1);
+  CHECK(times(svg, ">add<") == 2);
   CHECK_THAT(svg, Contains("<title>network</title>"));
   CHECK_THAT(svg, Contains("font-weight=\"bold\""));
 }
@@ -108,9 +103,9 @@ TEST_CASE("a tall diagram continues in further columns, and text is only text") 
   add(tall, "<b> & \"q\\n\"", {});
   for (int i = 1; i < 80; ++i) add(tall, "layer " + std::to_string(i), {tall.boxes.size() - 1});
   const std::string svg = svg_of(tall);
-  CHECK(count_of(svg, ">layer ") == 79);
-  CHECK(count_of(svg, "class=\"node\"") == 80 + 2 * 2);  // two columns more: a circle at both ends
-  CHECK(count_of(svg, "class=\"edge\"") == 79 + 2);
+  CHECK(times(svg, ">layer ") == 79);
+  CHECK(times(svg, "class=\"node\"") == 80 + 2 * 2);  // two columns more: a circle at both ends
+  CHECK(times(svg, "class=\"edge\"") == 79 + 2);
   CHECK_THAT(svg, Contains("&lt;b&gt; &amp; &quot;q\\n&quot;<"));
 }
 

@@ -1,5 +1,6 @@
 #include "convoke/report/heat_map.hpp"
 
+#include "called.hpp"
 #include "convoke/os/child_process.hpp"
 #include "convoke/report/figures.hpp"
 #include "example_pages.hpp"
@@ -7,6 +8,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/skip.hpp"
+#include "support/text.hpp"
 
 using namespace convoke;
 using namespace convoke::report;
@@ -28,12 +30,6 @@ RunRecord run_of(const TemporaryFolder& folder, std::int64_t classes) {
   RunRecord run = read_run(folder / "run");
   example::set_many_classes(run, classes);
   return run;
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
-  return found;
 }
 
 }  // namespace
@@ -67,15 +63,11 @@ TEST_CASE("the page of a run of 525 classes has all cells, the frequent confusio
   CHECK(samples == 5 * 525);
   CHECK(wrong == 525);
 
-  const auto confusions =
-      std::find_if(page.tables().begin(), page.tables().end(),
-                   [](const NamedTable& table) { return table.title == "Most frequent confusions"; });
-  REQUIRE(confusions != page.tables().end());
-  CHECK(confusions->table.rows.size() == 40);
+  CHECK(called(page.tables(), "Most frequent confusions").table.rows.size() == 40);
   if (!has_charts()) return skip("no Chart.js (Debian package libjs-chart.js)");
   const std::string html = page.html();
-  CHECK(count(html, "<script") == count(html, "</script>"));  // class names do not end a script
-  CHECK(count(html, "id=heat-maps") == 1);
+  CHECK(times(html, "<script") == times(html, "</script>"));  // class names do not end a script
+  CHECK(times(html, "id=heat-maps") == 1);
   CHECK_THAT(html, Contains("bird \\u003c/script> 524"));
 }
 
@@ -83,7 +75,7 @@ TEST_CASE("few classes have a table and no heat map") {
   const TemporaryFolder folder;
   const Page page = run_page(run_of(folder, 40), "");
   CHECK(page.heat_maps().empty());
-  if (has_charts()) CHECK(count(page.html(), "heat-maps") == 0);
+  if (has_charts()) CHECK(times(page.html(), "heat-maps") == 0);
 }
 
 TEST_CASE("a heat map is a figure of a paper: SVG, PDF, and CSV of its cells") {

@@ -1,5 +1,6 @@
 #include "convoke/report/run_record.hpp"
 
+#include "called.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/report/comparison.hpp"
@@ -16,13 +17,6 @@ namespace {
 
 std::string page_of(const fs::path& folder) {
   return report::run_page(report::read_run(folder), "made by a test").html();
-}
-
-const report::Table& table_called(const report::Page& page, const std::string& title) {
-  const auto named = std::find_if(page.tables().begin(), page.tables().end(),
-                                  [&](const report::NamedTable& table) { return table.title == title; });
-  REQUIRE(named != page.tables().end());
-  return named->table;
 }
 
 }  // namespace
@@ -178,13 +172,10 @@ TEST_CASE("a class that is never predicted has no precision, and a class without
   run.evaluation.set("mistakes", Value::Array{});
   const report::Page page = report::run_page(run, "");
   CHECK(
-      table_called(page, "Scores of each class").csv() ==
+      called(page.tables(), "Scores of each class").table.csv() ==
       "class,precision (%),recall (%),F1 (%),samples\na,50,66.6667,57.1429,3\nb,,0,0,2\nc,0,,0,0\nd,,,,0\n");
-  const auto charts = page.charts();
-  const auto errors = std::find_if(charts.begin(), charts.end(),
-                                   [](const auto& chart) { return chart.title == "Errors by class"; });
-  REQUIRE(errors != charts.end());
-  CHECK(errors->table.csv() == "class,missed (%),false (%)\na,33.3333,50\nb,100,\nc,,100\nd,,\n");
+  CHECK(called(page.charts(), "Errors by class").table.csv() ==
+        "class,missed (%),false (%)\na,33.3333,50\nb,100,\nc,,100\nd,,\n");
   CHECK_THAT(page.html(), Contains("Never predicted: b, d.") && Contains("Without test samples: c, d."));
   CHECK_THAT(page_of(folder / "run"), !Contains("Never predicted") && !Contains("Without test samples"));
 }
@@ -208,9 +199,9 @@ TEST_CASE("an ensemble's page says which scores belong to the vote, and which to
     CHECK_THAT(page, Contains(part));
   }
   const report::Page pages = report::run_page(report::read_run(folder / "votes"), "");
-  CHECK(table_called(pages, "Disagreement").csv() ==
+  CHECK(called(pages.tables(), "Disagreement").table.csv() ==
         "member,0 (%),2 (%),4 (%)\nmember 0,,12.5,12.5\nmember 2,12.5,,12.5\nmember 4,12.5,12.5,\n");
-  CHECK(table_called(pages, "Q statistic").csv() ==
+  CHECK(called(pages.tables(), "Q statistic").table.csv() ==
         "member,0,2,4\nmember 0,,0.875,\nmember 2,0.875,,\nmember 4,,,\n");
   CHECK_THAT(page, !Contains("Soups"));
   report::RunRecord with_soup = report::read_run(folder / "votes");
@@ -220,7 +211,7 @@ TEST_CASE("an ensemble's page says which scores belong to the vote, and which to
       Value::Array{Settings{
           {"soup", "greedy"}, {"shares", Value::Array{0.5, 0.0, 0.5}}, {"accuracy", 0.95}, {"loss", 0.25}}});
   with_soup.summary.set("test", tested);
-  CHECK(table_called(report::run_page(with_soup, ""), "Soups").csv() ==
+  CHECK(called(report::run_page(with_soup, "").tables(), "Soups").table.csv() ==
         "soup,test accuracy (%),test loss,member 0 (%),member 2 (%),member 4 (%)\ngreedy,95,0.25,50,0,50\n");
   example::write_run(folder / "one", dataset, 1, 1, 4.5);
   CHECK_THAT(page_of(folder / "one"), Contains("<dt>Test accuracy</dt>") && !Contains("majority vote") &&
@@ -285,17 +276,12 @@ TEST_CASE("a page of very many members shows their ends and the middle, not all 
                  {"member_facts", std::move(facts)},
                  {"test", Settings{{"members", std::move(tested)}}}};
   const report::Page page = report::run_page(run, "made by a test");
-  const auto chart = [&](const std::string& title) {
-    const auto found = std::ranges::find(page.charts(), title, &report::Chart::title);
-    REQUIRE(found != page.charts().end());
-    return found->table;
-  };
-  const report::Table losses = chart("Loss, training");
+  const report::Table& losses = called(page.charts(), "Loss, training").table;
   CHECK(losses.columns == std::vector<std::string>{"epoch", "lowest of 100 members", "median", "highest"});
   REQUIRE(losses.rows.size() == 3);  // the loss of member 2 m in epoch e is 1 / (e + m)
   CHECK(losses.rows[0][1].as_double() == Approx(1.0 / 100).epsilon(1e-4));
   CHECK(losses.rows[0][3].as_double() == 1);
-  const report::Table errors = chart("Error of members and of their vote");
+  const report::Table& errors = called(page.charts(), "Error of members and of their vote").table;
   REQUIRE(errors.rows.size() == 3);
   CHECK(errors.rows[0][0].text == "member 198");
   CHECK(errors.rows[2][0].text == "member 0");
@@ -360,7 +346,7 @@ TEST_CASE("runs are compared: results, curves, speed-up and differences") {
       html,
       Contains(
           "No verdict: votes: ensemble of 2, 2 x 1: there is no synchronous run on equally many cores (2)."));
-  CHECK(table_called(marked, "Side by side").columns ==
+  CHECK(called(marked.tables(), "Side by side").table.columns ==
         std::vector<std::string>{"result", "one: synchronous, 1 x 1",
                                  "two: synchronous, 2 x 1 [OVERSUBSCRIBED]", "votes: ensemble of 2, 2 x 1",
                                  "again: ensemble of 2, 2 x 1"});
@@ -376,14 +362,12 @@ TEST_CASE("ROC curves are a chart with a line of chance, and their areas a table
   example::write_run(folder / "run", example::images(folder.path()), 1, 1, 8);
   report::RunRecord run = report::read_run(folder / "run");
   const report::Page page = report::run_page(run, "");
-  const auto chart = std::find_if(page.charts().begin(), page.charts().end(),
-                                  [](const report::Chart& each) { return each.title == "ROC curves"; });
-  REQUIRE(chart != page.charts().end());
-  CHECK(chart->table.columns.size() == 5);  // false alarms, two classes, the mean, chance
-  CHECK(chart->table.rows[1][1].as_double() == 50);
-  CHECK(chart->table.rows[1][4].as_double() == 25);
+  const report::Table& curves = called(page.charts(), "ROC curves").table;
+  CHECK(curves.columns.size() == 5);  // false alarms, two classes, the mean, chance
+  CHECK(curves.rows[1][1].as_double() == 50);
+  CHECK(curves.rows[1][4].as_double() == 25);
   // 0.25 (0.25 + 0.5) / 2 + 0.75 (0.5 + 1) / 2
-  CHECK(table_called(page, "Areas under the curves").rows.front()[1].as_double() ==
+  CHECK(called(page.tables(), "Areas under the curves").table.rows.front()[1].as_double() ==
         Approx(0.65625).epsilon(1e-3));
 
   run.evaluation.set("roc", Settings{});

@@ -2,23 +2,12 @@
 
 #include <tuple>
 
+#include "called.hpp"
 #include "example_studies.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
 
 using namespace convoke;
-
-namespace {
-
-const report::Chart& chart_called(const report::Page& page, std::string_view title) {
-  const auto chart = std::find_if(page.charts().begin(), page.charts().end(),
-                                  [&](const report::Chart& each) { return each.title == title; });
-  CAPTURE(title);
-  REQUIRE(chart != page.charts().end());
-  return *chart;
-}
-
-}  // namespace
 
 TEST_CASE("curves with bases of different sizes have separate ideal lines") {
   std::vector<study::Measurement> all;
@@ -32,7 +21,7 @@ TEST_CASE("curves with bases of different sizes have separate ideal lines") {
     }
   }
   const report::Page page = report::study_page("bases", study::analyze(all, {}), {}, "made by a test");
-  const report::Table& table = chart_called(page, "Speed-up by workers, makespan").table;
+  const report::Table& table = called(page.charts(), "Speed-up by workers, makespan").table;
   const std::size_t over_1 = table.columns.size() - 2, over_4 = table.columns.size() - 1;
   CHECK(table.columns[over_1] == "ideal, over 1 workers");
   CHECK(table.columns[over_4] == "ideal, over 4 workers");
@@ -84,7 +73,7 @@ TEST_CASE("configurations of emulated members are separate series, and the page 
   const report::Page page = report::study_page("turns", study::analyze(all, {}), {}, "made by a test");
   for (const char* title :
        {"Makespan by workers", "Decrease of the time by workers, makespan", "Accuracy by workers"}) {
-    const report::Chart& chart = chart_called(page, title);
+    const report::Chart& chart = called(page.charts(), title);
     CHECK(chart.table.columns == std::vector<std::string>{"workers", "all", "all, emulated"});
     CHECK(chart.apart.at("all, emulated") == "all");
     REQUIRE(chart.table.rows.size() == 3);
@@ -92,9 +81,9 @@ TEST_CASE("configurations of emulated members are separate series, and the page 
     CHECK_FALSE(chart.table.rows[1][2].value.empty());
     CHECK(chart.table.rows[2][1].value.empty());
   }
-  CHECK(chart_called(page, "Makespan by workers").table.rows[1][1].value == "4");
-  CHECK(chart_called(page, "Makespan by workers").table.rows[1][2].value == "3.5");
-  const report::Table& points = chart_called(page, "Cost, time and accuracy").table;
+  CHECK(called(page.charts(), "Makespan by workers").table.rows[1][1].value == "4");
+  CHECK(called(page.charts(), "Makespan by workers").table.rows[1][2].value == "3.5");
+  const report::Table& points = called(page.charts(), "Cost, time and accuracy").table;
   CHECK(points.rows[2][3].text == "! 2 ranks, emulated");
   if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   CHECK_THAT(
@@ -106,7 +95,7 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
   const report::Page page = report::study_page(
       "a study", example::study_of_two_modes(),
       {"name = \"x\"\n", "convoke study x.toml", {{"cpu", "a processor"}, {"ranks", 3}}}, "made by a test");
-  const report::Chart& times = chart_called(page, "Makespan by workers");
+  const report::Chart& times = called(page.charts(), "Makespan by workers");
   CHECK(times.table.columns ==
         std::vector<std::string>{"workers", "sync", "sync, from", "sync, to", "sync, oversubscribed",
                                  "sync, oversubscribed, from", "sync, oversubscribed, to", "ensemble",
@@ -116,42 +105,42 @@ TEST_CASE("the page of a study shows marked figures separately, with intervals a
   const std::map<std::string, std::string> apart{{"sync, oversubscribed", "sync"},
                                                  {"ensemble, oversubscribed", "ensemble"}};
   CHECK(times.apart == apart);
-  CHECK(chart_called(page, "Speed-up by workers, makespan").apart == apart);
-  CHECK(chart_called(page, "Efficiency by workers, makespan").apart == apart);
-  CHECK(chart_called(page, "Accuracy by core-seconds").apart == apart);
+  CHECK(called(page.charts(), "Speed-up by workers, makespan").apart == apart);
+  CHECK(called(page.charts(), "Efficiency by workers, makespan").apart == apart);
+  CHECK(called(page.charts(), "Accuracy by core-seconds").apart == apart);
   REQUIRE(times.table.rows.size() == 3);
   CHECK(times.table.rows[0][1].value == "10.7");  // with all samples: 10 + 0.5 + 0.2
   CHECK(times.table.rows[0][4].value.empty());
   CHECK(times.table.rows[2][1].value.empty());
   CHECK(times.table.rows[2][4].value == "3.2");
 
-  const report::Chart& speedup = chart_called(page, "Speed-up by workers, makespan");
+  const report::Chart& speedup = called(page.charts(), "Speed-up by workers, makespan");
   CHECK(speedup.table.columns.back() == "ideal");
   CHECK(speedup.table.rows[2].back().value == "4");
-  CHECK(chart_called(page, "Efficiency by workers, makespan").table.rows[1].back().value == "100");
-  const report::Table& decrease = chart_called(page, "Decrease of the time by workers, makespan").table;
+  CHECK(called(page.charts(), "Efficiency by workers, makespan").table.rows[1].back().value == "100");
+  const report::Table& decrease = called(page.charts(), "Decrease of the time by workers, makespan").table;
   CHECK(std::stod(decrease.rows[0][1].value) == 0);
   CHECK(std::stod(decrease.rows[1][1].value) == Approx(100 * (1 - 5.7 / 10.7)).epsilon(1e-4));
-  const report::Chart& accuracy = chart_called(page, "Accuracy by workers");
+  const report::Chart& accuracy = called(page.charts(), "Accuracy by workers");
   CHECK(accuracy.apart == apart);
   CHECK(accuracy.table.columns == times.table.columns);
   CHECK(accuracy.table.rows[1][1].value == "91.2");  // with all samples: 0.9 + 0.01 + 0.002
   CHECK(accuracy.table.rows[2][4].value == "91.2");  // of the oversubscribed configuration
   CHECK_FALSE(accuracy.from_zero);
-  CHECK(chart_called(page, "Predicted makespan").table.rows.size() == 4);  // 1, 2, 4, 8
-  CHECK(chart_called(page, "Time by fraction: sync").table.rows.size() == 2);
-  const report::Chart& accuracies = chart_called(page, "Accuracy by core-seconds");
+  CHECK(called(page.charts(), "Predicted makespan").table.rows.size() == 4);  // 1, 2, 4, 8
+  CHECK(called(page.charts(), "Time by fraction: sync").table.rows.size() == 2);
+  const report::Chart& accuracies = called(page.charts(), "Accuracy by core-seconds");
   CHECK(accuracies.table.rows.size() == 12);
   CHECK(accuracies.most == 100);
   REQUIRE(accuracies.interval_of(1) != nullptr);
   CHECK(accuracies.interval_of(1)->high == 5);
   CHECK(times.from_zero);
-  CHECK(chart_called(page, "Phases by configuration").table.rows[2][0].text == "! sync, 4 ranks");
-  const report::Chart& cost = chart_called(page, "Cost of one training");
+  CHECK(called(page.charts(), "Phases by configuration").table.rows[2][0].text == "! sync, 4 ranks");
+  const report::Chart& cost = called(page.charts(), "Cost of one training");
   CHECK(cost.table.rows.size() == 6);
   // Not the oversubscribed configurations. Two ranks with half or all of the samples are the fastest and the
   // cheapest.
-  const report::Chart& pareto = chart_called(page, "Cost, time and accuracy");
+  const report::Chart& pareto = called(page.charts(), "Cost, time and accuracy");
   CHECK(pareto.table.rows.size() == 8);
   CHECK(pareto.y_title == "cost, EUR");
   for (const std::vector<report::Cell>& row : pareto.table.rows) {
