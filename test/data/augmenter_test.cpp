@@ -56,6 +56,15 @@ std::vector<float> picture(const MicroBatch& micro_batch, std::size_t i) {
           micro_batch.samples.begin() + static_cast<std::ptrdiff_t>((i + 1) * kSize)};
 }
 
+/// What is drawn for one sample of kShape.
+Change drawn(const AugmentOptions& options, std::uint64_t sample) {
+  RandomStream random({1, Purpose::kAugment, 0, sample});
+  Change change;
+  for (const Augmentation& augmentation : augmentations())
+    if (augmentation.wanted(options)) augmentation.draw(options, kShape, random, change);
+  return change;
+}
+
 AugmentOptions everything() {
   AugmentOptions options;
   options.random_crop = 2;
@@ -145,10 +154,7 @@ TEST_CASE("drawn values stay in their range and reach its ends") {
   std::set<double> columns;
   double least = 0, largest = 0;
   for (std::uint64_t sample = 0; sample < 2000; ++sample) {
-    RandomStream random({1, Purpose::kAugment, 0, sample});
-    Change change;
-    for (const Augmentation& augmentation : augmentations())
-      if (augmentation.wanted(options)) augmentation.draw(options, kShape, random, change);
+    const Change change = drawn(options, sample);
     columns.insert(change.map.x0);
     least = std::min(least, change.map.y0);
     largest = std::max(largest, change.map.y0);
@@ -164,10 +170,7 @@ TEST_CASE("half of the images are flipped, a quarter both ways") {
   int across = 0, down = 0, both = 0;
   constexpr int kSamples = 4000;
   for (std::uint64_t sample = 0; sample < kSamples; ++sample) {
-    RandomStream random({1, Purpose::kAugment, 0, sample});
-    Change change;
-    for (const Augmentation& augmentation : augmentations())
-      if (augmentation.wanted(options)) augmentation.draw(options, kShape, random, change);
+    const Change change = drawn(options, sample);
     across += change.map.xx < 0 ? 1 : 0;
     down += change.map.yy < 0 ? 1 : 0;
     both += change.map.xx < 0 && change.map.yy < 0 ? 1 : 0;

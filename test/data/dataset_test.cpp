@@ -104,18 +104,7 @@ TEST_CASE("mean, standard deviation and hash equal NumPy's and zlib's") {
 TEST_CASE("several writers fill one file, to the same bytes") {
   const TemporaryFolder folder;
   write_example(folder / "alone.h5", 3);
-  {
-    const std::vector<SplitSize> splits{{"train", 10}, {"test", 4}};
-    auto first = DatasetWriter::create(folder / "shared.h5", example_info(3), splits);
-    auto second = DatasetWriter::join(folder / "shared.h5", example_info(3), splits, first.places());
-    const ExampleSplit train = example_split(10, 3);
-    const ExampleSplit test = example_split(4, 3);
-    second.write("test", 0, test.samples, test.labels);
-    second.write("train", 7, std::span(train.samples).subspan(7 * 18), std::span(train.labels).subspan(7));
-    second.flush();
-    first.write("train", 0, std::span(train.samples).first(7 * 18), std::span(train.labels).first(7));
-    first.finish();
-  }
+  write_example_by_two(folder / "shared.h5", {{"train", 10}, {"test", 4}});
   const auto bytes = [&](const char* name) { return bytes_of(folder / name); };
   CHECK(bytes("alone.h5") == bytes("shared.h5"));
   CHECK(bytes("alone.h5").size() > 10 * 18);

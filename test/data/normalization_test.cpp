@@ -28,12 +28,10 @@ TEST_CASE("numbers are normalized per channel or feature, or not at all") {
 }
 
 TEST_CASE("the error about \"standard\" says how many values to add") {
-  try {
-    normalization_from("standard", typed_info(SampleType::kFloat32, Shape{7, 3}));
-    CHECK(false);
-  } catch (const convoke::Error& error) {
-    CHECK_THAT(error.hint(), Contains("3 values each"));
-  }
+  CHECK_THAT(hint_of([] {
+               normalization_from("standard", typed_info(SampleType::kFloat32, Shape{7, 3}));
+             }),
+             Contains("3 values each"));
 }
 
 TEST_CASE("a standard deviation from rounding errors does not inflate a constant") {

@@ -4,7 +4,6 @@
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/data/read_ahead.hpp"
 #include "convoke/data/shards.hpp"
-#include "convoke/hdf5/file.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
@@ -233,16 +232,9 @@ TEST_CASE("samples are checked even if they are not held in memory") {
   const TemporaryFolder folder;
   const fs::path path = folder / "x.h5";
   const auto write = [&](auto samples, hdf5::ElementType type, const Shape& shape, std::int32_t label) {
-    hdf5::File file = hdf5::File::create(path);
-    file.set_attribute("convoke_format", "dataset");
-    file.set_attribute("format_version", 1);
-    file.set_attribute("classes", 3);
-    file.create_dataset("train/samples", type, shape)
-        .write(std::span<const typename decltype(samples)::value_type>(samples));
     std::vector<std::int32_t> labels = example_labels(4);
     labels[3] = label;
-    file.write("train/labels", labels);
-    file.close();
+    foreign(path, type, shape, samples, 0, labels).close();
     return error_of([&] { Dataset::open(path, {"train"}, private_storage(0)); });
   };
   std::vector<float> numbers = example_numbers(4, Shape{5});
@@ -262,14 +254,7 @@ TEST_CASE("samples are checked even if they are not held in memory") {
 TEST_CASE("compressed samples are streamed through HDF5") {
   const TemporaryFolder folder;
   const std::vector<float> numbers = example_numbers(20, Shape{5});
-  hdf5::File file = hdf5::File::create(folder / "x.h5");
-  file.set_attribute("convoke_format", "dataset");
-  file.set_attribute("format_version", 1);
-  file.set_attribute("classes", 3);
-  file.create_dataset("train/samples", hdf5::ElementType::kFloat32, Shape{20, 5}, 6)
-      .write(std::span<const float>(numbers));
-  file.write("train/labels", example_labels(20));
-  file.close();
+  foreign(folder / "x.h5", hdf5::ElementType::kFloat32, Shape{20, 5}, numbers, 6).close();
   const Dataset dataset = Dataset::open(folder / "x.h5", {"train"}, private_storage(399));
   Ids ids(20);
   std::iota(ids.begin(), ids.end(), 0U);

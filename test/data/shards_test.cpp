@@ -19,14 +19,9 @@ namespace hdf5 = convoke::hdf5;
 namespace {
 
 /// Writes the example of example_dataset.hpp in 4 shards of training and 2 of test samples.
-DatasetInfo write_shards(const fs::path& folder, DatasetInfo info = example_info(3), bool overwrite = false) {
-  auto writer =
-      DatasetWriter::create(folder, std::move(info), in_shards({{"train", 10}, {"test", 4}}, 4), overwrite);
-  for (const auto& [split, n] : {std::pair{"train", 10}, std::pair{"test", 4}}) {
-    const ExampleSplit example = example_split(n, 3);
-    writer.write(split, 0, example.samples, example.labels);
-  }
-  return writer.finish();
+DatasetInfo write_shards(const fs::path& folder, const DatasetInfo& info = example_info(3),
+                         bool overwrite = false) {
+  return write_example(folder, info, in_shards({{"train", 10}, {"test", 4}}, 4), overwrite);
 }
 
 std::string shards_error(const fs::path& path) {
@@ -148,20 +143,7 @@ TEST_CASE("numbers and tokens with weights can be in shards") {
 TEST_CASE("several writers fill the same shards, to the same bytes") {
   const TemporaryFolder folder;
   write_shards(folder / "alone");
-  const auto splits = in_shards({{"train", 10}, {"test", 4}}, 4);
-  {
-    auto first = DatasetWriter::create(folder / "shared", example_info(3), splits);
-    const std::vector<std::uint64_t> places = first.places();
-    CHECK(places.size() == DatasetWriter::place_count(splits));
-    auto second = DatasetWriter::join(folder / "shared", example_info(3), splits, places);
-    const ExampleSplit train = example_split(10, 3);
-    const ExampleSplit test = example_split(4, 3);
-    second.write("test", 0, test.samples, test.labels);
-    second.write("train", 7, std::span(train.samples).subspan(7 * 18), std::span(train.labels).subspan(7));
-    second.flush();
-    first.write("train", 0, std::span(train.samples).first(7 * 18), std::span(train.labels).first(7));
-    first.finish();
-  }
+  write_example_by_two(folder / "shared", in_shards({{"train", 10}, {"test", 4}}, 4));
   for (const fs::directory_entry& file : fs::directory_iterator(folder / "alone")) {
     CHECK(bytes_of(file.path()) == bytes_of(folder / "shared" / file.path().filename().string()));
   }

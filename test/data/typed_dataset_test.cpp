@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "convoke/data/dataset.hpp"
-#include "convoke/hdf5/file.hpp"
 #include "opening.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -12,23 +11,6 @@
 using convoke::Shape;
 using namespace convoke::data;
 namespace hdf5 = convoke::hdf5;
-
-namespace {
-
-/// Writes a file as another program may do, with the required attributes only: 4 samples in split "train".
-template <class T>
-hdf5::File foreign(const fs::path& path, hdf5::ElementType type, const Shape& shape,
-                   const std::vector<T>& samples, int deflate = 0) {
-  hdf5::File file = hdf5::File::create(path);
-  file.set_attribute("convoke_format", "dataset");
-  file.set_attribute("format_version", 1);
-  file.set_attribute("classes", 3);
-  file.create_dataset("train/samples", type, shape, deflate).write(std::span<const T>(samples));
-  file.write("train/labels", example_labels(4));
-  return file;
-}
-
-}  // namespace
 
 TEST_CASE("numbers of every rank come back as written, with weights") {
   // Golden values: NumPy on the arrays of typed_example.hpp.

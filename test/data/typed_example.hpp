@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "convoke/data/dataset_writer.hpp"
+#include "convoke/hdf5/file.hpp"
 
 // Samples of every type, as NumPy makes them:
 //   i, v = np.arange(n)[:, None], np.arange(values of a sample)[None, :]
@@ -73,4 +74,19 @@ inline convoke::data::DatasetInfo write_tokens(const std::filesystem::path& file
     writer.write(split, 0, example_tokens(n, 6), example_labels(n));
   }
   return writer.finish();
+}
+
+/// Writes split "train" of a file as another program may do, with the required attributes only; `shape`: that
+/// of all samples. Its labels are those of example_labels(), or others.
+template <class T>
+convoke::hdf5::File foreign(const std::filesystem::path& path, convoke::hdf5::ElementType type,
+                            const convoke::Shape& shape, const std::vector<T>& samples, int deflate = 0,
+                            const std::vector<std::int32_t>& labels = {}) {
+  convoke::hdf5::File file = convoke::hdf5::File::create(path);
+  file.set_attribute("convoke_format", "dataset");
+  file.set_attribute("format_version", 1);
+  file.set_attribute("classes", 3);
+  file.create_dataset("train/samples", type, shape, deflate).write(std::span<const T>(samples));
+  file.write("train/labels", labels.empty() ? example_labels(shape[0]) : labels);
+  return file;
 }
