@@ -1,7 +1,7 @@
 #include "convoke/core/keys.hpp"
 
-#include "convoke/core/error.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 using namespace convoke;
 
@@ -48,16 +48,8 @@ Options read(Settings settings) {
   return options;
 }
 
-struct Refusal {
-  std::string what, hint;
-};
-Refusal refusal(const Settings& settings) {
-  try {
-    read(settings);
-  } catch (const Error& error) {
-    return {error.what(), error.hint()};
-  }
-  return {"no error", ""};
+std::string refusal(const Settings& settings) {
+  return error_of([&] { read(settings); });
 }
 
 }  // namespace
@@ -100,22 +92,20 @@ TEST_CASE("keys are read into their members and written from them") {
 }
 
 TEST_CASE("a wrong value is refused with the expected one, and the key's help as the hint") {
-  const Refusal count = refusal({{"count", 0}});
-  CHECK(count.what == "file:3: [x]: \"count\" must be at least 1, but is 0");
-  CHECK(count.hint == "count: how many");
-  CHECK(refusal({{"count", 1.5}}).what ==
-        "file:3: [x]: \"count\" must be a whole number, but is a number (1.5)");
+  CHECK(refusal({{"count", 0}}) == "file:3: [x]: \"count\" must be at least 1, but is 0");
+  CHECK(hint_of([] { read({{"count", 0}}); }) == "count: how many");
+  CHECK(refusal({{"count", 1.5}}) == "file:3: [x]: \"count\" must be a whole number, but is a number (1.5)");
   const std::string threads = "file:3: [x]: \"threads\" must be \"auto\" or a whole number of 1 to 8";
-  CHECK(refusal({{"threads", 9}}).what == threads + ", but is 9");
-  CHECK(refusal({{"threads", 0}}).what == threads + ", but is 0");
-  CHECK(refusal({{"threads", "many"}}).what == threads + ", but is \"many\"");
-  CHECK(refusal({{"rate", Range::kInfinity}}).what ==
+  CHECK(refusal({{"threads", 9}}) == threads + ", but is 9");
+  CHECK(refusal({{"threads", 0}}) == threads + ", but is 0");
+  CHECK(refusal({{"threads", "many"}}) == threads + ", but is \"many\"");
+  CHECK(refusal({{"rate", Range::kInfinity}}) ==
         "file:3: [x]: \"rate\" must be above 0 and at most 1, but is inf");
-  CHECK(refusal({{"color", "bluee"}}).what ==
+  CHECK(refusal({{"color", "bluee"}}) ==
         "file:3: unknown color of the rainbow \"bluee\" (did you mean \"blue\"?)");
-  CHECK_THAT(refusal({{"range", Value::Array{0.5, 0.25}}}).what, Contains("must be two shares"));
-  CHECK(refusal({{"path", ""}}).hint == "path: where");
-  CHECK(refusal({{"coun", 3}}).what == "file:3: [x]: unknown key \"coun\" (did you mean \"count\"?)");
+  CHECK_THAT(refusal({{"range", Value::Array{0.5, 0.25}}}), Contains("must be two shares"));
+  CHECK(hint_of([] { read({{"path", ""}}); }) == "path: where");
+  CHECK(refusal({{"coun", 3}}) == "file:3: [x]: unknown key \"coun\" (did you mean \"count\"?)");
 }
 
 TEST_CASE("keys are described with their defaults") {

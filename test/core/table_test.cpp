@@ -1,6 +1,7 @@
 #include "convoke/core/table.hpp"
 
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 using namespace convoke;
 
@@ -19,12 +20,7 @@ TEST_CASE("a table finds its entries") {
 
 TEST_CASE("an unknown name is refused with the nearest known name and a list of all") {
   const auto message = [](std::string_view name, std::string_view where) {
-    try {
-      find_in(kTable, name, "optimizer", where);
-    } catch (const Error& e) {
-      return std::string(e.what()) + " | " + e.hint();
-    }
-    return std::string();
+    return refusal_of([&] { find_in(kTable, name, "optimizer", where); });
   };
   CHECK(message("adamm", "recipe.toml:14") ==
         "recipe.toml:14: unknown optimizer \"adamm\" (did you mean \"adam\"?) | known: adam, rmsprop, sgd");

@@ -1,9 +1,8 @@
 #include "convoke/metrics/classification_report.hpp"
 
-#include "convoke/core/error.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
-using convoke::Error;
 using convoke::metrics::ConfusionMatrix;
 
 TEST_CASE("a confusion matrix counts true against predicted classes") {
@@ -32,14 +31,9 @@ TEST_CASE("confusion matrices of parts add up to that of the whole") {
 
 TEST_CASE("a label outside the classes is refused with its sample") {
   ConfusionMatrix matrix(3);
-  const auto error_of = [&](std::vector<std::int32_t> truth, std::vector<std::int32_t> predicted) {
-    try {
-      matrix.add(truth, predicted);
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+  const auto error = [&](const std::vector<std::int32_t>& truth, const std::vector<std::int32_t>& predicted) {
+    return error_of([&] { matrix.add(truth, predicted); });
   };
-  CHECK(error_of({0, 3}, {0, 0}) == "label 3 of sample 1 is outside the 3 classes");
-  CHECK(error_of({0}, {-1}) == "label -1 of sample 0 is outside the 3 classes");
+  CHECK(error({0, 3}, {0, 0}) == "label 3 of sample 1 is outside the 3 classes");
+  CHECK(error({0}, {-1}) == "label -1 of sample 0 is outside the 3 classes");
 }

@@ -1,20 +1,15 @@
 #include "convoke/metrics/json.hpp"
 
-#include "convoke/core/error.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::metrics;
 
 namespace {
 
-std::string refusal_of(const std::string& text) {
-  try {
-    settings_from_json(text, "model.h5: graph");
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
+std::string refused(const std::string& text) {
+  return error_of([&] { settings_from_json(text, "model.h5: graph"); });
 }
 
 }  // namespace
@@ -83,19 +78,19 @@ TEST_CASE("bytes that are not UTF-8 do not make the JSON invalid") {
 
 TEST_CASE("JSON that is not a table of settings is refused with its place") {
   for (const char* text : {"", "{", "{\"a\": }", "{\"a\": 1} x", "{\"a\": 1e999}", "\xff"}) {
-    CHECK(refusal_of(text).rfind("model.h5: graph: not valid JSON: ", 0) == 0);
+    CHECK(refused(text).rfind("model.h5: graph: not valid JSON: ", 0) == 0);
   }
-  CHECK(refusal_of("[1]") == "model.h5: graph: expected a JSON object, but found array");
-  CHECK(refusal_of("null") == "model.h5: graph: expected a JSON object, but found null");
+  CHECK(refused("[1]") == "model.h5: graph: expected a JSON object, but found array");
+  CHECK(refused("null") == "model.h5: graph: expected a JSON object, but found null");
 }
 
 TEST_CASE("JSON that is nested too deeply is refused") {
   const auto nested = [](std::size_t depth) {
     return "{\"a\": " + std::string(depth, '[') + std::string(depth, ']') + "}";
   };
-  CHECK(refusal_of(nested(60)) == "no error");
-  CHECK(refusal_of(nested(65)) == "model.h5: graph: JSON is nested deeper than 64 levels");
-  CHECK(refusal_of(nested(200000)) == "model.h5: graph: JSON is nested deeper than 64 levels");
+  CHECK(refused(nested(60)).empty());
+  CHECK(refused(nested(65)) == "model.h5: graph: JSON is nested deeper than 64 levels");
+  CHECK(refused(nested(200000)) == "model.h5: graph: JSON is nested deeper than 64 levels");
 }
 
 TEST_CASE("a whole number beyond 64 bits reads as the nearest double") {

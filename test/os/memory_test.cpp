@@ -9,35 +9,34 @@ using convoke::os::available_bytes;
 
 TEST_CASE("available memory is the system's, or the rest of the tightest control group") {
   const TemporaryFolder folder;
-  const auto write = [&](const fs::path& name, const std::string& text) {
-    fs::create_directories((folder / name.string()).parent_path());
-    std::ofstream(folder / name.string()) << text;
-  };
   const auto available = [&](const char* membership, const char* mount) {
     return available_bytes(folder / "meminfo", folder / membership, folder / mount);
   };
-  write("meminfo", "MemTotal:       8000 kB\nMemFree:        1000 kB\nMemAvailable:   4000 kB\n");
+  write_file(folder / "meminfo",
+             "MemTotal:       8000 kB\nMemFree:        1000 kB\nMemAvailable:   4000 kB\n");
   CHECK(available("none", "none") == 4000 * 1024);
 
-  write("v2", "0::/job/step\n");
-  write("unified/job/memory.max", "3000000\n");
-  write("unified/job/memory.current", "1500000\n");
-  write("unified/job/memory.stat", "anon 1000\nfile 600000\ninactive_file 500000\nactive_file 100000\n");
-  write("unified/job/step/memory.max", "max\n");
-  write("unified/job/step/memory.current", "900000\n");
+  write_file(folder / "v2", "0::/job/step\n");
+  write_file(folder / "unified/job/memory.max", "3000000\n");
+  write_file(folder / "unified/job/memory.current", "1500000\n");
+  write_file(folder / "unified/job/memory.stat",
+             "anon 1000\nfile 600000\ninactive_file 500000\nactive_file 100000\n");
+  write_file(folder / "unified/job/step/memory.max", "max\n");
+  write_file(folder / "unified/job/step/memory.current", "900000\n");
   CHECK(available("v2", "unified") == 3000000 - 1500000 + 500000);
-  write("unified/job/step/memory.max", "1000000\n");
+  write_file(folder / "unified/job/step/memory.max", "1000000\n");
   CHECK(available("v2", "unified") == 1000000 - 900000);
-  write("unified/job/step/memory.current", "1100000\n");
+  write_file(folder / "unified/job/step/memory.current", "1100000\n");
   CHECK(available("v2", "unified") == 0);
 
-  write("v1", "4:memory:/job\n3:cpu,cpuacct:/elsewhere\n");
-  write("old/memory/memory.limit_in_bytes", "9223372036854771712\n");  // v1's value for no limit
-  write("old/memory/memory.usage_in_bytes", "5000000\n");
+  write_file(folder / "v1", "4:memory:/job\n3:cpu,cpuacct:/elsewhere\n");
+  write_file(folder / "old/memory/memory.limit_in_bytes",
+             "9223372036854771712\n");  // v1's value for no limit
+  write_file(folder / "old/memory/memory.usage_in_bytes", "5000000\n");
   CHECK(available("v1", "old") == 4000 * 1024);
-  write("old/memory/job/memory.limit_in_bytes", "2000000\n");
-  write("old/memory/job/memory.usage_in_bytes", "1800000\n");
-  write("old/memory/job/memory.stat", "inactive_file 1\ntotal_inactive_file 300000\n");
+  write_file(folder / "old/memory/job/memory.limit_in_bytes", "2000000\n");
+  write_file(folder / "old/memory/job/memory.usage_in_bytes", "1800000\n");
+  write_file(folder / "old/memory/job/memory.stat", "inactive_file 1\ntotal_inactive_file 300000\n");
   CHECK(available("v1", "old") == 2000000 - 1800000 + 300000);
 }
 

@@ -1,5 +1,4 @@
 // Keys of [data] for validation samples, the order of samples, and memory.
-#include "convoke/core/error.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

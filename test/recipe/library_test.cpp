@@ -1,11 +1,11 @@
 #include "convoke/recipe/library.hpp"
 
-#include <unistd.h>
-
-#include "convoke/core/error.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
+#include "support/variable.hpp"
 
 using convoke::Error;
 using convoke::recipe::find_recipe;
@@ -13,36 +13,13 @@ using convoke::recipe::Recipe;
 using convoke::recipe::recipe_names;
 using convoke::recipe::recipes_beside;
 using convoke::recipe::resolve_dataset;
-namespace fs = std::filesystem;
 
 namespace {
 
-// A new folder, removed at the end.
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("convoke-library-test-" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
+struct Folder : TemporaryFolder {
   fs::path write(const fs::path& name, const std::string& text) const {
-    fs::create_directories((path / name).parent_path());
-    std::ofstream(path / name) << text;
-    return path / name;
-  }
-};
-
-// Environment variables, restored at the end.
-struct Environment {
-  std::map<std::string, std::optional<std::string>> before;
-  Environment(std::initializer_list<std::pair<const char*, std::string>> values) {
-    for (const auto& [name, value] : values) {
-      const char* old = std::getenv(name);
-      before[name] = old == nullptr ? std::nullopt : std::optional<std::string>(old);
-      setenv(name, value.c_str(), 1);
-    }
-  }
-  ~Environment() {
-    for (const auto& [name, value] : before) {
-      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
-    }
+    write_file(path() / name, text);
+    return path() / name;
   }
 };
 
@@ -54,12 +31,7 @@ layers = [ { layer = "dense", units = 2, activation = "softmax" } ]
 )";
 
 std::string not_found(const std::string& recipe) {
-  try {
-    find_recipe(recipe);
-  } catch (const Error& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "no error";
+  return refusal_of([&] { find_recipe(recipe); });
 }
 
 }  // namespace
@@ -67,7 +39,7 @@ std::string not_found(const std::string& recipe) {
 TEST_CASE("a recipe is found as a file, a folder and by name") {
   const Folder folder;
   const fs::path file = folder.write("own/digits/recipe.toml", kDigits);
-  const Environment environment{{"CONVOKE_RECIPES", (folder.path / "own").string()}};
+  const Variable recipes("CONVOKE_RECIPES", (folder.path() / "own").string());
   CHECK(find_recipe(file.string()) == file);
   CHECK(find_recipe(file.parent_path().string()) == file);
   CHECK(find_recipe("digits") == file);
@@ -77,8 +49,8 @@ TEST_CASE("a recipe is found as a file, a folder and by name") {
   const std::string error = not_found("digit");
   CAPTURE(error);
   CHECK(error.find("unknown recipe \"digit\" (did you mean \"digits\"?) | known: ") == 0);
-  CHECK_THAT(not_found((folder.path / "own").string()), Contains("has no recipe.toml"));
-  CHECK(not_found((folder.path / "no/recipe.toml").string()).find("unknown recipe") == 0);
+  CHECK_THAT(not_found((folder.path() / "own").string()), Contains("has no recipe.toml"));
+  CHECK(not_found((folder.path() / "no/recipe.toml").string()).find("unknown recipe") == 0);
   CHECK(Recipe::load("digits").name == "digits");
   CHECK(Recipe::load(folder.write("own/other.toml", kDigits).string()).name == "other");
 }
@@ -88,37 +60,31 @@ TEST_CASE("a program finds its recipes wherever it was built or installed") {
   const auto recipes = [&](const char* place) {
     return folder.write(fs::path(place) / "digits/recipe.toml", kDigits).parent_path().parent_path();
   };
-  CHECK(recipes_beside(folder.path / "elsewhere/convoke") == fs::path());
+  CHECK(recipes_beside(folder.path() / "elsewhere/convoke") == fs::path());
   const fs::path source = recipes("source/apps/recipes");
-  CHECK(recipes_beside(folder.path / "source/build/dev/convoke") == source);
-  CHECK(recipes_beside(folder.path / "source/cmake-build/convoke") == source);
-  CHECK(recipes_beside(folder.path / "source/build/dev/test/recipe/recipe_test") == source);
+  CHECK(recipes_beside(folder.path() / "source/build/dev/convoke") == source);
+  CHECK(recipes_beside(folder.path() / "source/cmake-build/convoke") == source);
+  CHECK(recipes_beside(folder.path() / "source/build/dev/test/recipe/recipe_test") == source);
   const fs::path installed = recipes("prefix/share/convoke/recipes");
-  CHECK(recipes_beside(folder.path / "prefix/bin/convoke") == installed);
+  CHECK(recipes_beside(folder.path() / "prefix/bin/convoke") == installed);
   // The layout of a build folder.
-  fs::create_directories(folder.path / "x/y/share/convoke");
-  fs::create_directory_symlink(source, folder.path / "x/y/share/convoke/recipes");
-  CHECK(recipes_beside(folder.path / "x/y/convoke") == folder.path / "x/y/share/convoke/recipes");
-  CHECK(recipes_beside(folder.path / "x/y/Debug/convoke") == folder.path / "x/y/share/convoke/recipes");
+  fs::create_directories(folder.path() / "x/y/share/convoke");
+  fs::create_directory_symlink(source, folder.path() / "x/y/share/convoke/recipes");
+  CHECK(recipes_beside(folder.path() / "x/y/convoke") == folder.path() / "x/y/share/convoke/recipes");
+  CHECK(recipes_beside(folder.path() / "x/y/Debug/convoke") == folder.path() / "x/y/share/convoke/recipes");
 }
 
 TEST_CASE("the dataset of a recipe is searched in its folder, under CONVOKE_DATA and in the cache") {
   const Folder folder;
   folder.write("digits/recipe.toml", kDigits);
-  const Environment environment{{"CONVOKE_DATA", (folder.path / "data").string()},
-                                {"XDG_CACHE_HOME", ""},
-                                {"HOME", (folder.path / "home").string()}};
-  const Recipe recipe = Recipe::load((folder.path / "digits").string());
-  try {
-    resolve_dataset(recipe);
-    FAIL("found a dataset that does not exist");
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    CAPTURE(what);
-    CHECK_THAT(what, Contains("\"set/digits.h5\""));
-    CHECK(what.find((folder.path / "data/set/digits.h5").string()) != std::string::npos);
-    CHECK_THAT(error.hint(), Contains("convoke prepare SOURCE --output set/digits.h5"));
-  }
+  const Variable data("CONVOKE_DATA", (folder.path() / "data").string()), cache("XDG_CACHE_HOME", ""),
+      home("HOME", (folder.path() / "home").string());
+  const Recipe recipe = Recipe::load((folder.path() / "digits").string());
+  const std::string refusal = refusal_of([&] { resolve_dataset(recipe); });
+  CAPTURE(refusal);
+  CHECK_THAT(refusal, Contains("\"set/digits.h5\""));
+  CHECK_THAT(refusal, Contains((folder.path() / "data/set/digits.h5").string()));
+  CHECK_THAT(refusal, Contains("convoke prepare SOURCE --output set/digits.h5"));
   // Files are created in reverse order: each is preferred to the ones before.
   for (const char* place :
        {"home/.cache/convoke/set/digits.h5", "data/set/digits.h5", "digits/set/digits.h5"}) {
@@ -126,12 +92,12 @@ TEST_CASE("the dataset of a recipe is searched in its folder, under CONVOKE_DATA
     CHECK(resolve_dataset(recipe) == file);
   }
   const Recipe absolute =
-      Recipe::load((folder.path / "digits").string(), {"data.path=" + (folder.path / "no.h5").string()});
+      Recipe::load((folder.path() / "digits").string(), {"data.path=" + (folder.path() / "no.h5").string()});
   CHECK_THROWS_AS(resolve_dataset(absolute), Error);
 }
 
 TEST_CASE("the recipes that come with Convoke have the expected parameter counts and settings") {
-  const Environment environment{{"CONVOKE_RECIPES", source_path("apps/recipes")}};
+  const Variable recipes("CONVOKE_RECIPES", source_path("apps/recipes"));
   const Recipe ensemble = Recipe::load("mnist-ensemble");
   const Recipe sync = Recipe::load("mnist-sync");
   const Recipe ddp = Recipe::load("mnist-ddp");
@@ -158,7 +124,7 @@ TEST_CASE("the recipes that come with Convoke have the expected parameter counts
 }
 
 TEST_CASE("the recipes of the other seed systems have the published settings") {
-  const Environment environment{{"CONVOKE_RECIPES", source_path("apps/recipes")}};
+  const Variable recipes("CONVOKE_RECIPES", source_path("apps/recipes"));
   const auto optimizer = [](const Recipe& recipe, const char* key) {
     return *recipe.train.loop.optimizer->settings().find(key);
   };

@@ -1,9 +1,8 @@
 #include "convoke/recipe/toml.hpp"
 
-#include "convoke/core/error.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
-using convoke::Error;
 using convoke::Settings;
 using convoke::Value;
 using convoke::recipe::parse_toml;
@@ -39,12 +38,7 @@ std::string dotted_key(int parts) {
 }
 
 std::string toml_error(const std::string& text) {
-  try {
-    parse_toml(text, "recipe.toml");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { parse_toml(text, "recipe.toml"); });
 }
 
 }  // namespace
