@@ -49,20 +49,16 @@ TEST_CASE("bench --beside alternates with busy programs, which end with it") {
 
 TEST_CASE("against.sh names what a new program does slower, after it has measured it again") {
   const TemporaryFolder folder;
-  const auto write_program = [&](const std::string& name, const std::string& lines) {
-    write_file(folder / name, "#!/bin/sh\n" + lines);
-    fs::permissions(folder / name, fs::perms::owner_all);
-  };
   const auto write_bench = [&](const std::string& name, const std::string& lines) {
-    write_program(name, "rate=1000\n" + lines + "echo \"{\\\"images_per_second\\\":$rate}\"\n");
+    write_script(folder / name, "rate=1000\n" + lines + "echo \"{\\\"images_per_second\\\":$rate}\"\n");
   };
-  write_program("mpirun", "shift 2\nexec \"$@\"\n");
+  write_script(folder / "mpirun", "shift 2\nexec \"$@\"\n");
   write_bench("old", "");
   write_bench("alike", "rate=960\n");
   write_bench("slow", "case $* in *resnet50*|*exact*) rate=940;; esac\n");
   // A program that another one disturbs in the first three turns.
   write_bench("disturbed", "echo >> turns\n[ $(wc -l < turns) -gt 3 ] || rate=500\n");
-  write_program("silent", "");
+  write_script(folder / "silent", "");
   const auto against = [&](const std::string& program, const std::string& cases = "") {
     return shell("cd " + folder.path().string() + " && PATH=$PWD:$PATH ROUNDS=2 " +
                  source_path("apps/bench/against.sh") + " ./old ./" + program + " " + cases);

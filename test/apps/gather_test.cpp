@@ -16,9 +16,9 @@ std::string member(int k) { return std::string(kMembers) + "--member " + std::to
 struct Members : Place {
   Members() {
     for (int k = 0; k < 3; ++k) {
-      const Outcome outcome = train("m" + std::to_string(k), member(k), k == 1 ? 2 : 1).ends(0);
-      CAPTURE(outcome.text);
-      REQUIRE(outcome.says("member " + std::to_string(k) + " of an ensemble of 3"));
+      train("m" + std::to_string(k), member(k), k == 1 ? 2 : 1)
+          .ends(0)
+          .shows("member " + std::to_string(k) + " of an ensemble of 3");
     }
   }
 };
@@ -43,8 +43,7 @@ TEST_CASE("members gathered from separate jobs form the ensemble of one job, byt
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);
     const std::string output = "all-" + std::to_string(ranks);
-    const Outcome outcome =
-        place.run("gather m2 m0 m1 --output " + output, ranks == 1 ? "" : mpirun(ranks)).ends(0);
+    const Outcome outcome = place.run("gather m2 m0 m1 --output " + output, ranks).ends(0);
     outcome.shows("ensemble of 3 out of 3 runs").once("weighted avg");
     CHECK(bytes_of(place / (output + "/ensemble.h5")) == bytes_of(place / "joint/ensemble.h5"));
     CHECK(votes_of(place / output) == votes_of(place / "joint"));
@@ -73,9 +72,7 @@ TEST_CASE("members gathered from separate jobs form the ensemble of one job, byt
 TEST_CASE("gather refuses runs that do not form an ensemble, and names the run and the reason") {
   const Members place;
   REQUIRE(place.train("sync").code == 0);
-  std::string narrow = bytes_of(place / "recipe.toml");
-  narrow.replace(narrow.find("filters = 8"), 11, "filters = 4");
-  write_file(place / "narrow.toml", narrow);
+  place.replace("recipe.toml", "filters = 8", "filters = 4", "narrow.toml");
   REQUIRE(place.run("train narrow.toml --quiet --output narrow" + member(1)).code == 0);
   REQUIRE(place.train("seed", member(1) + " --set seed=9").code == 0);
   REQUIRE(place.train("unfinished", member(1)).code == 0);

@@ -162,10 +162,10 @@ TEST_CASE("files of a newer format are refused by name, and a run is not begun a
   CHECK(copy.run("evaluate run/model.h5 --data newer.h5").says(std::string("newer.h5") + kNewerDataset));
 
   write_newer(copy / "run/checkpoints/epoch-0004.h5", "checkpoint");
-  const Outcome resumed =
-      copy.run("train --resume run --set data.path=" + (copy / "data.h5").string()).ends(1);
-  resumed.shows(std::string("run/checkpoints/epoch-0004.h5") + kNewer);
-  resumed.shows("hint: install the version of Convoke that wrote it, or a later one");
+  copy.run("train --resume run --set data.path=" + (copy / "data.h5").string())
+      .ends(1)
+      .shows(std::string("run/checkpoints/epoch-0004.h5") + kNewer)
+      .shows("hint: install the version of Convoke that wrote it, or a later one");
 
   write_file(copy / "run/summary.json", "{\"format\": 2, \"name\": \"golden\"}");
   const Outcome compared = copy.run("compare run ensemble");

@@ -76,12 +76,12 @@ TEST_CASE("an error that quotes a file changes nothing on the terminal") {
 
 TEST_CASE("job scripts quote every option") {
   const HostilePlace place;
-  const Outcome written = place.run(
-      "slurm train recipe.toml --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 --partition 'a b; touch "
-      "executed' --account \"x'y\" --output 'jobs $(touch executed)'");
-  CAPTURE(written.text);
-  REQUIRE(written.code == 0);
-  CHECK(written.says("Submit with: bash 'jobs $(touch executed)/submit.sh'"));
+  place
+      .run(
+          "slurm train recipe.toml --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 --partition 'a b; touch "
+          "executed' --account \"x'y\" --output 'jobs $(touch executed)'")
+      .ends(0)
+      .shows("Submit with: bash 'jobs $(touch executed)/submit.sh'");
   const fs::path jobs = place / "jobs $(touch executed)";
   const std::string script = bytes_of(jobs / "train.sh");
   CHECK_THAT(script, Contains("#SBATCH --partition='a b; touch executed'\n"));

@@ -59,10 +59,36 @@ inline std::string gray_bmp(std::span<const std::uint8_t> pixels, std::size_t si
   return bytes;
 }
 
-/// A folder with a dataset and a recipe, in which commands run.
-struct Place {
+/// Writes a program of the shell.
+inline void write_script(const fs::path& file, const std::string& lines) {
+  write_file(file, "#!/bin/sh\n" + lines);
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+/// A folder in which commands run.
+struct Files {
   TemporaryFolder folder;
 
+  fs::path operator/(const std::string& name) const { return folder / name; }
+
+  Outcome run(const std::string& arguments, const std::string& before = "") const {
+    return shell("cd " + folder.path().string() + " && " + before + " " + binary() + " " + arguments);
+  }
+  /// On so many ranks; one rank runs without mpirun.
+  Outcome run(const std::string& arguments, int ranks) const {
+    return run(arguments, ranks == 1 ? "" : mpirun(ranks));
+  }
+  /// Replaces text of a file, which is written as `other` if that is given.
+  void replace(const std::string& file, const std::string& from, const std::string& to,
+               const std::string& other = "") const {
+    std::string text = bytes_of(folder / file);
+    REQUIRE(contains(text, from));
+    write_file(folder / (other.empty() ? file : other), text.replace(text.find(from), from.size(), to));
+  }
+};
+
+/// A folder with a dataset and a recipe.
+struct Place : Files {
   explicit Place(std::int64_t train = 150) {
     write_dataset(folder / "data.h5", train);
     write_file(folder / "recipe.toml", R"(name = "tiny"
@@ -91,11 +117,7 @@ optimizer = { name = "adam", learning_rate = 0.01 }
 threads = 1
 )");
   }
-  fs::path operator/(const std::string& name) const { return folder / name; }
 
-  Outcome run(const std::string& arguments, const std::string& before = "") const {
-    return shell("cd " + folder.path().string() + " && " + before + " " + binary() + " " + arguments);
-  }
   /// Runs one shell command on rank 0 and another on rank 1. (mpirun's "A : B" crashes in Open MPI 5.0.7.)
   Outcome run_by_rank(const std::string& of_rank_0, const std::string& of_rank_1) const {
     write_file(folder / "by_rank.sh", "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 0 ]; then\n" +
@@ -103,7 +125,7 @@ threads = 1
     return shell("cd " + folder.path().string() + " && timeout 60 " + mpirun(2) + " sh by_rank.sh");
   }
   Outcome train(const std::string& output, const std::string& more = "", int ranks = 1) const {
-    return run("train recipe.toml --quiet --output " + output + " " + more, ranks == 1 ? "" : mpirun(ranks));
+    return run("train recipe.toml --quiet --output " + output + " " + more, ranks);
   }
 };
 

@@ -67,7 +67,7 @@ TEST_CASE("prepare refuses invalid requests before it begins") {
   const Source source;
   const Place& place = source.place;
   const auto error = [&](const std::string& arguments, int ranks = 1) {
-    const Outcome outcome = place.run("prepare " + arguments, ranks == 1 ? "" : mpirun(ranks)).ends(1);
+    const Outcome outcome = place.run("prepare " + arguments, ranks).ends(1);
     return outcome.text;
   };
   CHECK_THAT(error("idx"), Contains("--output is missing"));

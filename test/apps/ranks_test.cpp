@@ -32,8 +32,9 @@ TEST_CASE("with a copy of the model in each NUMA node, model.h5 is that of one c
   REQUIRE(place.train("expected").code == 0);
   for (const int ranks : {3, 4}) {
     const std::string output = "numa-" + std::to_string(ranks);
-    const Outcome outcome = train(output, ranks, "numa").ends(0);
-    outcome.shows(std::to_string(ranks) + " ranks share 2 copies of the model, one for each NUMA node");
+    train(output, ranks, "numa")
+        .ends(0)
+        .shows(std::to_string(ranks) + " ranks share 2 copies of the model, one for each NUMA node");
     CHECK(bytes_of(place / (output + "/model.h5")) == bytes_of(place / "expected/model.h5"));
   }
   // Floats are added in the same order on two ranks.
@@ -82,9 +83,7 @@ TEST_CASE("more ranks than samples or micro-batches") {
   const Place place(5);
   const std::string no_validation = "--set data.validation_split=0";
   REQUIRE(place.train("one", no_validation).code == 0);
-  const Outcome many = place.train("many", no_validation + " --set run.threads=2", 7).ends(0);
-  CAPTURE(many.text);
-  many.shows(" stay idle");
+  place.train("many", no_validation + " --set run.threads=2", 7).ends(0).shows(" stay idle");
   CHECK(bytes_of(place / "many/model.h5") == bytes_of(place / "one/model.h5"));
   place.train("ensemble", no_validation + " --set train.mode=ensemble", 7).fails("error: ").shows("hint: ");
 }

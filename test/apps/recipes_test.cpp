@@ -4,6 +4,7 @@
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
+#include "support/pattern.hpp"
 #include "support/shell.hpp"
 
 namespace {
@@ -12,12 +13,8 @@ namespace {
 struct Smoke {
   TemporaryFolder folder;
 
-  Outcome run(std::string command) const {
-    for (std::size_t at = 0; (at = command.find("convoke ", at)) != std::string::npos;
-         at += binary().size()) {
-      command.replace(at, 7, binary());
-    }
-    return shell("cd " + folder.path().string() + " && " + command);
+  Outcome run(const std::string& command) const {
+    return shell("cd " + folder.path().string() + " && " + substituted(command, "convoke ", binary() + " "));
   }
 
   void verdict(const std::string& prepare, const std::string& train, bool synthetic = true) const {

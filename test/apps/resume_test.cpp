@@ -145,8 +145,7 @@ namespace {
 // Before the program: ranks in a Slurm job that ends in `left` ("0:04"). The path is set behind mpirun, which
 // puts its own folder first, where a real squeue may be.
 std::string in_job(const Place& place, int ranks, const std::string& left) {
-  write_file(place / "squeue", "#!/bin/sh\necho " + left + "\n");
-  fs::permissions(place / "squeue", fs::perms::owner_all);
+  write_script(place / "squeue", "echo " + left + "\n");
   return mpirun(ranks) + " env SLURM_JOB_ID=7 PATH=.:$PATH";
 }
 

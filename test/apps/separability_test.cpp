@@ -2,6 +2,7 @@
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
+#include "support/pattern.hpp"
 #include "support/shell.hpp"
 
 namespace {
@@ -35,13 +36,6 @@ optimizer = { name = "adam", learning_rate = RATE }
 schedule = { name = "cosine" }
 epochs = )";
 
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
-    text.replace(at, what.size(), with);
-  }
-  return text;
-}
-
 double accuracy(const fs::path& run) {
   const std::string summary = bytes_of(run / "summary.json");
   const std::size_t test = summary.find("\"test\":");
@@ -57,7 +51,7 @@ double trained(const fs::path& folder, const Case& work, const std::string& name
       fmt::format(
           "name = \"{}\"\n[data]\npath = \"data.h5\"\n{}\n[model]\ninput = {}\nlayers = [{}]\n[train]\n{}\n"
           "[run]\nthreads = 1\ncheckpoint_every = 0\n",
-          name, work.data, work.input, layers, replaced(work.training, "RATE", rate)));
+          name, work.data, work.input, layers, substituted(work.training, "RATE", rate)));
   shell(fmt::format("cd {} && {} train {}.toml --quiet --output {}", folder.string(), binary(), name, name))
       .ends(0)
       .shows("These samples are synthetic");
@@ -72,9 +66,9 @@ void compare(const Case& work, const std::string& classes) {
             folder.path().string(), binary(), work.kind, work.synthesize, work.source, work.prepare))
       .ends(0);
   const double linear =
-      trained(folder.path(), work, "linear", replaced(work.linear, "CLASSES", classes), "3e-4");
+      trained(folder.path(), work, "linear", substituted(work.linear, "CLASSES", classes), "3e-4");
   const double network =
-      trained(folder.path(), work, "network", replaced(work.network, "CLASSES", classes), "3e-3");
+      trained(folder.path(), work, "network", substituted(work.network, "CLASSES", classes), "3e-3");
   fmt::print("{:<12} test accuracy: linear {:.3f}, small network {:.3f}\n", work.kind, linear, network);
   CHECK(linear <= work.linear_at_most);
   CHECK(network >= work.network_at_least);

@@ -38,8 +38,9 @@ TEST_CASE("a dataset beyond data.memory trains to the same bits, from a file and
     CHECK(bytes_of(place / (from + std::string("-memory/model.h5"))) ==
           bytes_of(place / (from + std::string("-stream/model.h5"))));
   }
-  const Outcome jumping = place.train("jumping", "--set data.memory=1KiB").ends(0);
-  jumping.shows("warning: with data.shuffle = true, every sample (64 B) is read separately");
+  place.train("jumping", "--set data.memory=1KiB")
+      .ends(0)
+      .shows("warning: with data.shuffle = true, every sample (64 B) is read separately");
 
   // A run may be resumed with another memory limit, but not with another order.
   CHECK(place.train("jumping", "--resume --set train.epochs=4").code == 0);

@@ -9,15 +9,16 @@ TEST_CASE("a step is predicted for any number of ranks, and checked against the 
   CHECK(alone.times("links between nodes: 20.0 us") == 1);  // neither measured nor given
   CHECK(alone.times("(assumed)") == 1);
   CHECK(alone.times("the measured step times vary by ") == 1);
-  const auto given = place.run(
-      "study predict recipe.toml --ranks 2 --seconds 0.02 --latency 2us --bandwidth 100Gbit --weak --json");
-  CHECK(given.code == 0);
-  CHECK(given.times("\"latency_seconds\":2e-06") == 1);
-  CHECK(given.times("\"scatter\":") == 1);
-  CHECK(given.times("\"bytes_per_second\":12500000000.0") == 1);
-  const auto checked = place.run("study predict recipe.toml --ranks 1 --seconds 0.02 --check", mpirun(2));
-  CHECK(checked.code == 0);
-  CHECK(checked.times("here, 2 ranks: predicted ") == 1);
+  place
+      .run(
+          "study predict recipe.toml --ranks 2 --seconds 0.02 --latency 2us --bandwidth 100Gbit --weak --json")
+      .ends(0)
+      .once("\"latency_seconds\":2e-06")
+      .once("\"scatter\":")
+      .once("\"bytes_per_second\":12500000000.0");
+  place.run("study predict recipe.toml --ranks 1 --seconds 0.02 --check", mpirun(2))
+      .ends(0)
+      .once("here, 2 ranks: predicted ");
 }
 
 TEST_CASE("a prediction follows the exchange of the recipe") {
@@ -26,11 +27,10 @@ TEST_CASE("a prediction follows the exchange of the recipe") {
   CHECK(place.run(predict).times(" in every step\n") == 1);
   CHECK(place.run(predict + "--speed 4 --set train.reduction=fast --set train.wire=bf16")
             .times(" in every step, as bf16 between nodes\n") == 1);
-  const auto local =
-      place.run(predict + "--set 'train.strategy={ name = \"local-sgd\", every = 3 }' --check", mpirun(2));
-  CHECK(local.code == 0);
-  CHECK(local.times(" after 3 steps\n") == 1);
-  CHECK(local.times("here, 2 ranks: predicted ") == 1);
+  place.run(predict + "--set 'train.strategy={ name = \"local-sgd\", every = 3 }' --check", mpirun(2))
+      .ends(0)
+      .once(" after 3 steps\n")
+      .once("here, 2 ranks: predicted ");
   CHECK(place.run(predict + "--set 'train.strategy=\"none\"'")
             .times("the ranks exchange nothing within an epoch") == 1);
 }
@@ -50,10 +50,9 @@ TEST_CASE("one measurement serves several links") {
 
 TEST_CASE("members that do not communicate, and a network of zero bandwidth, are not predicted") {
   const Place place;
-  const auto ensemble =
-      place.run("study predict recipe.toml --set train.mode=ensemble --set ensemble.members=2");
-  CHECK(ensemble.code == 1);
-  CHECK(ensemble.times("hint: predict a synchronous recipe, or add --set train.mode=sync") == 1);
+  place.run("study predict recipe.toml --set train.mode=ensemble --set ensemble.members=2")
+      .ends(1)
+      .once("hint: predict a synchronous recipe, or add --set train.mode=sync");
   CHECK(place.run("study predict recipe.toml --bandwidth 0Gbit").code == 2);
   CHECK(place.run("study predict recipe.toml --ranks 0").code == 2);
 }

@@ -65,10 +65,9 @@ TEST_CASE("a study runs every configuration the requested number of times, and p
 TEST_CASE("a run that fails is marked, the study continues, and --resume makes the run again") {
   const Study place("ranks = [1, 2]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
   // An mpirun that cannot start two ranks, the first time.
-  write_file(place / "bin/mpirun",
-             "#!/bin/sh\n[ \"$2\" = 2 ] && { echo 'error: no second rank today'; exit 9; }\n"
-             "PATH=${PATH#*:} exec mpirun \"$@\"\n");
-  fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
+  write_script(place / "bin/mpirun",
+               "[ \"$2\" = 2 ] && { echo 'error: no second rank today'; exit 9; }\n"
+               "PATH=${PATH#*:} exec mpirun \"$@\"\n");
   place.study("", "PATH=" + (place / "bin").string() + ":$PATH")
       .ends(0)
       .shows("FAILED: exit code 9: no second rank today (out/runs/tiny-sync-2x1-1.log)")
@@ -76,10 +75,10 @@ TEST_CASE("a run that fails is marked, the study continues, and --resume makes t
       .shows("one run: no interval");
   CHECK_THAT(bytes_of(place / "out/measurements.csv"), Contains(",failed\n"));
   // A session with only failed runs fails; the message is the subject of Open MPI's framed text.
-  write_file(place / "bin/mpirun",
-             "#!/bin/sh\nl=--------------------------------------------------------------------------\n"
-             "printf '%s\\n' $l 'it has started' $l hm $l 'no second rank here' '' 'At your own risk.' "
-             "$l; exit 9\n");
+  write_script(place / "bin/mpirun",
+               "l=--------------------------------------------------------------------------\n"
+               "printf '%s\\n' $l 'it has started' $l hm $l 'no second rank here' '' 'At your own risk.' "
+               "$l; exit 9\n");
   place.study("--resume", "PATH=" + (place / "bin").string() + ":$PATH")
       .ends(1)
       .shows("FAILED: exit code 9: no second rank here (out");
@@ -89,9 +88,8 @@ TEST_CASE("a run that fails is marked, the study continues, and --resume makes t
 TEST_CASE("a study that is stopped or killed loses only its current run") {
   const Study place("repeats = 3\nat_most = 3\n[set]\ntrain.epochs = 1\n");
   // The second run would take very long.
-  write_file(place / "bin/mpirun",
-             "#!/bin/sh\ncase \"$*\" in *1x1-2*) sleep 60;; esac\nPATH=${PATH#*:} exec mpirun \"$@\"\n");
-  fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
+  write_script(place / "bin/mpirun",
+               "case \"$*\" in *1x1-2*) sleep 60;; esac\nPATH=${PATH#*:} exec mpirun \"$@\"\n");
   const std::string slow = "PATH=" + (place / "bin").string() + ":$PATH";
   const std::string started = "out/runs/tiny-sync-1x1-2.log";
   const auto ended_by = [&](const std::string& signal, const std::string& more) {
@@ -120,8 +118,7 @@ TEST_CASE("a study that is stopped or killed loses only its current run") {
 
 TEST_CASE("the job that collects runs of an array submits more until there are enough, within the budget") {
   const Study place("repeats = 2\nat_most = 4\n[set]\ntrain.epochs = 1\n");
-  std::string file = bytes_of(place / "s.toml");
-  write_file(place / "s.toml", file.replace(file.find("0.9"), 3, "1e-9"));
+  place.replace("s.toml", "0.9", "1e-9");
   REQUIRE(place.study("--begin").code == 0);
   for (const char* task : {"--task 0", "--task 1"}) {
     place.study(task).ends(0).shows("the study itself took");
@@ -135,8 +132,7 @@ TEST_CASE("the job that collects runs of an array submits more until there are e
   CHECK_THAT(bytes_of(place / "out-jobs/more.sh"), Contains("--array=2-3"));
 
   REQUIRE(place.study("--task 2").code == 0);
-  file = bytes_of(place / "s.toml");
-  write_file(place / "s.toml", "budget = \"1 s\"\n" + file);
+  write_file(place / "s.toml", "budget = \"1 s\"\n" + bytes_of(place / "s.toml"));
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   place.study(collect).ends(0).shows("the budget of 1.0 s is used up");
   CHECK(rows(place / "out") == 3);
@@ -144,12 +140,7 @@ TEST_CASE("the job that collects runs of an array submits more until there are e
 
 TEST_CASE("contended runs are repeated once, different bindings are detected, and both are marked") {
   const Study place("ranks = [1]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
-  const auto replace_in = [&](const fs::path& file, const std::string& what, const std::string& by) {
-    std::string text = bytes_of(place / file);
-    REQUIRE_THAT(text, Contains(what));
-    write_file(place / file, text.replace(text.find(what), what.size(), by));
-  };
-  replace_in("s.toml", "1e9", "0.1");
+  place.replace("s.toml", "1e9", "0.1");
   CHECK(place.study("--begin").code == 0);
   const Outcome early = place.run("report out");
   CHECK((early.says("out: no run of this study has ended yet") || early.says("libjs-chart.js")));
@@ -166,8 +157,8 @@ TEST_CASE("contended runs are repeated once, different bindings are detected, an
   CHECK(contended.says("2 contended"));
   CHECK(rows(place / "out") == 2);
 
-  replace_in("out/runs/tiny-sync-1x1-1/environment.json", "\"cores\": \"", "\"cores\": \"7");
-  replace_in("s.toml", "repeats = 1\nat_most = 1", "repeats = 2\nat_most = 2");
+  place.replace("out/runs/tiny-sync-1x1-1/environment.json", "\"cores\": \"", "\"cores\": \"7");
+  place.replace("s.toml", "repeats = 1\nat_most = 1", "repeats = 2\nat_most = 2");
   place.study("--resume").shows("BINDINGS DIFFER from those of the configuration's first run");
   CHECK_THAT(bytes_of(place / "out/measurements.csv"), Contains("bindings differ"));
 }
@@ -245,22 +236,17 @@ TEST_CASE("emulated members vote as members at once, and their times are marked 
   analysis.shows("phases.load.max");
 
   // A column that is new is read from the folders of the runs.
-  write_file(place / "s.toml", [&] {
-    std::string text = bytes_of(place / "s.toml");
-    return text.replace(text.find("test.eec"), 8, "parameters");
-  }());
-  const Outcome resumed = place.study("--resume");
-  CHECK(resumed.says("0 runs in this session"));
+  place.replace("s.toml", "test.eec", "parameters");
+  place.study("--resume").shows("0 runs in this session");
   CHECK_THAT(bytes_of(place / "out/measurements.csv"), Contains("summary.parameters"));
 }
 
 TEST_CASE("a member that fails in its turn fails the run, and the others are not trained") {
   const Study place(
       "mode = \"emulated ensemble\"\nranks = [3]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
-  write_file(place / "bin/mpirun",
-             "#!/bin/sh\ncase \"$*\" in *'--member 1'*) echo 'error: no second member today'; exit 9;; esac\n"
-             "PATH=${PATH#*:} exec mpirun \"$@\"\n");
-  fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
+  write_script(place / "bin/mpirun",
+               "case \"$*\" in *'--member 1'*) echo 'error: no second member today'; exit 9;; esac\n"
+               "PATH=${PATH#*:} exec mpirun \"$@\"\n");
   place.study("", "PATH=" + (place / "bin").string() + ":$PATH")
       .ends(1)
       .shows("FAILED: exit code 9: no second member today");

@@ -6,11 +6,6 @@
 
 namespace {
 
-void write_script(const fs::path& file, const std::string& text) {
-  write_file(file, "#!/bin/sh\n" + text);
-  fs::permissions(file, fs::perms::owner_all);
-}
-
 /// A place with bin/convoke, which counts its starts in the file `starts` and does `first` before it becomes
 /// the program.
 struct Supervised : Place {
