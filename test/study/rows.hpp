@@ -27,6 +27,13 @@ inline std::vector<convoke::study::Measurement> runs(const std::string& mode, st
   return all;
 }
 
+/// Returns these runs with this mark each.
+inline std::vector<convoke::study::Measurement> marked(std::vector<convoke::study::Measurement> all,
+                                                       const std::string& mark) {
+  for (convoke::study::Measurement& run : all) run.marks = {mark};
+  return all;
+}
+
 inline std::vector<convoke::study::Measurement> operator+(std::vector<convoke::study::Measurement> a,
                                                           const std::vector<convoke::study::Measurement>& b) {
   a.insert(a.end(), b.begin(), b.end());

@@ -25,8 +25,7 @@ std::string all_remarks(const Analysis& analysis) {
 }  // namespace
 
 TEST_CASE("predictions have their mark everywhere, and are never among measurements") {
-  auto predicted = runs("sync", 1, {10}) + runs("sync", 2, {5});
-  for (Measurement& row : predicted) row.marks = {"predicted"};
+  const auto predicted = marked(runs("sync", 1, {10}) + runs("sync", 2, {5}), "predicted");
   const Analysis alone = analyze(predicted, {});
   CHECK_THAT(to_text(table_called(tables(alone), "Scaling of net, sync")),
              Contains("2 [PREDICTED]               5    2.0000"));
@@ -79,8 +78,8 @@ TEST_CASE("an analysis is converted to tables") {
 }
 
 TEST_CASE("marks stand next to each unreliable figure, and no law is fitted to ranks without cores") {
-  auto crowded = runs("sync", 4, {54, 56, 55}) + runs("sync", 4, {30, 31}, 0.5);
-  for (Measurement& m : crowded) m.marks = {"oversubscribed"};
+  const auto crowded =
+      marked(runs("sync", 4, {54, 56, 55}) + runs("sync", 4, {30, 31}, 0.5), "oversubscribed");
   const auto good = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 56, 54}) +
                     runs("sync", 1, {50, 51}, 0.5) + runs("sync", 2, {28, 29}, 0.5);
   const Analysis analysis = analyze(good + crowded, {});

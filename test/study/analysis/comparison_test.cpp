@@ -197,10 +197,8 @@ TEST_CASE("an accuracy is recommended by the lower end of its interval") {
 TEST_CASE(
     "an oversubscribed configuration does not suppress a prediction, and the base of another mode is not "
     "recommended") {
-  auto crowded = runs("sync", 8, {90, 90});
-  for (Measurement& m : crowded) m.marks = {"oversubscribed"};
-  auto contended = runs("sync", 2, {55, 55});
-  for (Measurement& m : contended) m.marks = {"contended"};
+  const auto crowded = marked(runs("sync", 8, {90, 90}), "oversubscribed");
+  const auto contended = marked(runs("sync", 2, {55, 55}), "contended");
   const auto configurations = configurations_of(runs("sync", 1, {100, 100}) + contended + crowded);
   const auto best =
       recommend(scaling_curves(configurations, {}, {}), configurations, {.deadline_seconds = 42}, 16);
@@ -228,8 +226,7 @@ TEST_CASE("without a curve of makespans there is no recommendation, and the reas
 TEST_CASE(
     "an oversubscribed configuration is never recommended, and the interval's upper end must meet the "
     "deadline") {
-  auto slow = runs("sync", 4, {30, 30});
-  for (Measurement& m : slow) m.marks = {"oversubscribed"};
+  const auto slow = marked(runs("sync", 4, {30, 30}), "oversubscribed");
   const auto configurations =
       configurations_of(runs("sync", 1, {99, 101}) + runs("sync", 2, {54, 56}) + slow);
   const auto curves = scaling_curves(configurations, {}, {});

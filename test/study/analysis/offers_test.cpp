@@ -180,8 +180,7 @@ TEST_CASE("an accuracy is predicted only where all ranks compute the same model"
 }
 
 TEST_CASE("with more workers than cores the time is predicted, and the accuracy measured") {
-  auto crowded = with_accuracy(runs("ensemble", 4, {300, 301, 302}), 0.95);
-  for (Measurement& run : crowded) run.marks = {"oversubscribed"};
+  const auto crowded = marked(with_accuracy(runs("ensemble", 4, {300, 301, 302}), 0.95), "oversubscribed");
   const auto times =
       with_accuracy(runs("ensemble", 1, {99, 100, 101}) + runs("ensemble", 2, {59, 60, 61}), 0.9) + crowded;
   const auto all = offers_of(analyze(times, {}), machines_of(kTwo), {.accuracy = 0.94, .up_to = 4});
@@ -193,8 +192,7 @@ TEST_CASE("with more workers than cores the time is predicted, and the accuracy 
 }
 
 TEST_CASE("emulated members are offered with their mark") {
-  auto turns = with_accuracy(runs("ensemble", 4, {40, 41, 42}), 0.95);
-  for (Measurement& run : turns) run.marks = {"emulated"};
+  const auto turns = marked(with_accuracy(runs("ensemble", 4, {40, 41, 42}), 0.95), "emulated");
   const auto all = offers_of(analyze(turns, {}), machines_of(kTwo), {.accuracy = 0.94});
   CHECK(all.front().nodes == 2);  // of two cores
   CHECK_THAT(sentence(all.front(), "EUR"), Contains("net, ensemble, 4 ranks [EMULATED] on \"small\""));

@@ -143,15 +143,14 @@ TEST_CASE("work that grows with the workers is scaled") {
   CHECK(curves[0].gustafson->interval);
   CHECK(scaled_curves(configurations_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
 
-  auto base = runs("sync", 1, {3, 3.1}, 0.5), twice = runs("sync", 2, {3.1, 3.2});
-  for (Measurement& run : base) run.marks = {"contended"};
+  auto base = marked(runs("sync", 1, {3, 3.1}, 0.5), "contended"), twice = runs("sync", 2, {3.1, 3.2});
   for (auto* runs_of_configuration : {&base, &twice}) {
     for (Measurement& run : *runs_of_configuration) run.machine = "a processor";
   }
-  const auto marked = scaled_curves(configurations_of(base + twice));
-  REQUIRE(marked.size() == 1);
-  CHECK(marked[0].points[1].marks == std::vector<std::string>{"contended"});
-  CHECK(marked[0].gustafson->interval);  // two sizes, with the scatter of their runs
+  const auto contended = scaled_curves(configurations_of(base + twice));
+  REQUIRE(contended.size() == 1);
+  CHECK(contended[0].points[1].marks == std::vector<std::string>{"contended"});
+  CHECK(contended[0].gustafson->interval);  // two sizes, with the scatter of their runs
 }
 
 TEST_CASE("no law is fitted and nothing predicted if the speed-up exceeds the number of workers") {
@@ -188,8 +187,7 @@ TEST_CASE("curves compare groups with their model in synchronous mode") {
 }
 
 TEST_CASE("marks of the base apply to all derived measures, and to the law") {
-  auto base = runs("sync", 1, {100, 101});
-  for (Measurement& m : base) m.marks = {"contended"};
+  const auto base = marked(runs("sync", 1, {100, 101}), "contended");
   const auto curves = curves_of(base + runs("sync", 2, {55, 56}));
   const ScalingPoint& point = curves.at(0).points.at(1);
   CHECK(point.marks.empty());
@@ -220,9 +218,9 @@ TEST_CASE("equally many workers by ranks and by threads have separate columns") 
 TEST_CASE(
     "configurations of emulated members are points of the same curve, and their base is measured if it can "
     "be") {
-  auto turns =
-      runs("ensemble", 1, {9, 9.2}) + runs("ensemble", 2, {4.9, 5.1}) + runs("ensemble", 8, {2, 2.2});
-  for (Measurement& run : turns) run.marks = {"emulated"};
+  const auto turns =
+      marked(runs("ensemble", 1, {9, 9.2}) + runs("ensemble", 2, {4.9, 5.1}) + runs("ensemble", 8, {2, 2.2}),
+             "emulated");
   const auto configurations =
       configurations_of(turns + runs("ensemble", 1, {10, 10.2}) + runs("ensemble", 2, {5.5, 5.7}));
   const auto curves = scaling_curves(configurations, {}, {});
