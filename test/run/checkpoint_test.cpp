@@ -1,6 +1,5 @@
 #include "convoke/run/checkpoint.hpp"
 
-#include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
@@ -9,7 +8,6 @@
 #include "support/full_disk.hpp"
 #include "support/tiny.hpp"
 
-using convoke::Error;
 using convoke::run::Checkpoints;
 using convoke::run::CheckpointState;
 using convoke::run::Fingerprint;

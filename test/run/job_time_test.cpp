@@ -5,26 +5,11 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
+#include "support/variable.hpp"
 
 using namespace convoke::run;
 
 namespace {
-
-/// Sets an environment variable during its lifetime.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* const before = std::getenv(name)) before_ = before;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 /// A squeue that prints `answer` for the arguments that we use, and fails otherwise.
 struct Squeue {

@@ -1,8 +1,5 @@
 #include "convoke/run/model_file.hpp"
 
-#include <functional>
-
-#include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/nn/layers/resize.hpp"
 #include "support/catch.hpp"
@@ -12,7 +9,6 @@
 #include "support/text.hpp"
 #include "support/tiny.hpp"
 
-using convoke::Error;
 using namespace convoke::engine;
 using namespace convoke::run;
 using namespace convoke::train;

@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include "convoke/core/error.hpp"
 #include "convoke/run/collective.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 #include "support/pattern.hpp"
 #include "support/text.hpp"
 #include "support/world.hpp"
@@ -42,12 +42,7 @@ class SharedFolder {
 };
 
 std::string failure(const fs::path& output, bool resume, const convoke::mpi::Communicator& world) {
-  try {
-    RunFolder::create("mnist", output, resume, world);
-  } catch (const Error& error) {
-    return std::string(error.what()) + " | " + error.hint();
-  }
-  return "";
+  return refusal_of([&] { RunFolder::create("mnist", output, resume, world); });
 }
 
 }  // namespace

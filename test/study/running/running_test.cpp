@@ -17,8 +17,6 @@ using namespace convoke;
 using namespace convoke::study;
 using Words = std::vector<std::string>;
 
-namespace {}  // namespace
-
 TEST_CASE("ranks get separate cores if there are enough, and otherwise share all cores") {
   CHECK(launch_of(2, 3, 8).words == Words{"mpirun", "-n", "2", "--map-by", "slot:PE=3", "--bind-to", "core"});
   CHECK_FALSE(launch_of(2, 4, 8).oversubscribed);
