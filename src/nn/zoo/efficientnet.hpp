@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "nn/zoo/inverted_residual.hpp"
+#include "nn/zoo/blocks.hpp"
 
 // The tables of EfficientNet, which torchvision's and Keras' forms share.
 namespace convoke::nn {

@@ -8,7 +8,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "nn/zoo/inverted_residual.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -7,7 +7,7 @@
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "nn/zoo/inverted_residual.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {

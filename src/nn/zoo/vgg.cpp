@@ -10,7 +10,7 @@
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/reshape.hpp"
-#include "nn/zoo/inverted_residual.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -4,7 +4,7 @@
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "nn/zoo/head.hpp"
 
-// Parts of ResNet, MobileNetV2, MobileNetV3 and EfficientNet. Names and initial values are torchvision's.
+// Building blocks of ResNet, VGG, MobileNet and EfficientNet. Names and initial values are torchvision's.
 namespace convoke::nn {
 
 using Function = Symbol (*)(Symbol x);

@@ -1,4 +1,4 @@
-#include "nn/zoo/inverted_residual.hpp"
+#include "nn/zoo/blocks.hpp"
 
 #include <fmt/format.h>
 
