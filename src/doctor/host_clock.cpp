@@ -7,7 +7,6 @@
 #include <limits>
 #include <span>
 
-#include "convoke/os/clock.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
@@ -16,8 +15,6 @@ namespace {
 constexpr int kRounds = 20;
 
 }  // namespace
-
-double system_clock_seconds() { return os::seconds_since_1970(); }
 
 std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, const mpi::Communicator& world,
                                                const Clock& clock) {

@@ -38,7 +38,7 @@ const std::filesystem::path& without_unfinished_line(const std::filesystem::path
   return file;
 }
 
-// Keys of records.
+// The columns of a CsvLog are keys of records.
 constexpr std::array<std::string_view, 11> kColumns{"event",
                                                     "member",
                                                     "epoch",

@@ -56,7 +56,7 @@ std::vector<float> picture(const MicroBatch& micro_batch, std::size_t i) {
           micro_batch.samples.begin() + static_cast<std::ptrdiff_t>((i + 1) * kSize)};
 }
 
-/// What is drawn for one sample of kShape.
+/// Draws the change of one sample of kShape.
 Change drawn(const AugmentOptions& options, std::uint64_t sample) {
   RandomStream random({1, Purpose::kAugment, 0, sample});
   Change change;

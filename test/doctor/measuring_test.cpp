@@ -8,6 +8,7 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/mpi/control_variable.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
@@ -33,8 +34,8 @@ run::Machine scattered() {
 
 TEST_CASE("the offset of a clock is measured within the round trip time") {
   const double ahead = 5.0 * world().rank();
-  const auto offsets = doctor::measure_clock_offsets(scattered(), world(),
-                                                     [&] { return doctor::system_clock_seconds() + ahead; });
+  const auto offsets =
+      doctor::measure_clock_offsets(scattered(), world(), [&] { return os::seconds_since_1970() + ahead; });
   CHECK(offsets.size() == (world().root() ? static_cast<std::size_t>(world().size() - 1) : 0));
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     CHECK(offsets[i].host == "host" + std::to_string(i + 1));

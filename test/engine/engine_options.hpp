@@ -27,7 +27,7 @@ inline nn::Graph normalized(bool synchronized) {
                                           {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
 }
 
-/// What a step engine needs and does not own: samples, a network and an optimizer.
+/// Owns the samples, the network and the optimizer that a step engine uses.
 struct EngineTask {
   tiny::Pictures pictures;
   nn::Graph graph;

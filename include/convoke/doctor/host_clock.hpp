@@ -5,6 +5,7 @@
 
 #include "convoke/doctor/finding.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/machine.hpp"
 
 namespace convoke::doctor {
@@ -18,12 +19,11 @@ struct ClockOffset {
 
 /// Seconds since a moment that is the same on all hosts whose clocks are right.
 using Clock = std::function<double()>;
-double system_clock_seconds();
 
 /// Measures the offsets of all hosts except that of rank 0, from the shortest of several round trips
 /// (Cristian, "Probabilistic clock synchronization", 1989). The result is at the root. Collective.
 std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, const mpi::Communicator& world,
-                                               const Clock& clock = system_clock_seconds);
+                                               const Clock& clock = os::seconds_since_1970);
 
 /// Finds clocks that are wrong by 0.1 s or more. Pure.
 std::vector<Finding> check_clock_offsets(const std::vector<ClockOffset>& offsets);

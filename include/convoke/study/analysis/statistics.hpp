@@ -64,7 +64,7 @@ std::vector<double> holm(std::span<const double> p);
 /// A number that follows from measurements: fitted, or the quotient of two means.
 struct Estimate {
   double value = 0;
-  /// Of a fit: empty without degrees of freedom. Of a quotient: Fieller's; empty for single values, or if the
+  /// That of a quotient is Fieller's. It is empty without degrees of freedom, for single values, and if the
   /// divisor may be 0.
   std::optional<Interval> interval = {};
 };
