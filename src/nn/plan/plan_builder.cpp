@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/freeze.hpp"
 #include "convoke/nn/losses/outputs.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
@@ -15,7 +17,59 @@
 namespace convoke::nn {
 
 PlanBuilder::PlanBuilder(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options)
-    : PlanParameters(graph, layout, options) {}
+    : graph_(graph),
+      layout_(layout),
+      options_(options),
+      fusions_(fuse(graph, options.post_ops)),
+      inference_(inference_nodes(graph)),
+      uses_(graph.nodes().size()),
+      alias_(uses_.size()),
+      values_(uses_.size()),
+      gradients_(uses_.size()),
+      needs_gradient_(uses_.size()) {
+  std::iota(alias_.begin(), alias_.end(), std::size_t{0});
+  for (const Node& node : graph_.nodes()) {
+    ++uses_[node.parameters_of];
+    const std::vector<ParameterSpec>& specs = graph_.owner(node).parameters;
+    bool needed =
+        std::any_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) { return !spec.frozen; });
+    needed = needed || (node.layer == nullptr && options_.input_gradient);
+    for (const std::size_t i : node.inputs) needed = needed || needs_gradient_[i];
+    needs_gradient_[node.index] = needed;
+  }
+}
+
+Dims PlanBuilder::batched(const Shape& shape) const {
+  if (shape.rank() == 2) return {samples(), shape[1], 1, shape[0]};
+  Dims dims{samples()};
+  dims.insert(dims.end(), shape.extents().begin(), shape.extents().end());
+  return dims;
+}
+
+Desc PlanBuilder::plain_desc(const Shape& shape, Type type) const {
+  static constexpr Format kFormats[] = {Format::nc, Format::nhwc, Format::nchw};
+  return {batched(shape), type, kFormats[shape.rank() - 1]};
+}
+
+bool PlanBuilder::feeds_loss(const Node& node) const {
+  const Node& last = graph_.nodes().back();
+  const std::size_t value = fusion(node).output;
+  if (value == last.index) return true;
+  return last.layer->traits().joins_loss && last.inputs[0] == value;
+}
+
+Tensor PlanBuilder::allocate(const Desc& desc) { return {desc, allocate_bytes(desc.get_size())}; }
+
+Ref PlanBuilder::allocate_bytes(std::size_t bytes) {
+  plan_.buffer_bytes.push_back(bytes);
+  return {Ref::Place::kActivation, plan_.buffer_bytes.size() - 1};
+}
+
+Ref PlanBuilder::scratch(std::size_t bytes) {
+  if (bytes > kSharedScratchBytes) return allocate_bytes(bytes);
+  plan_.scratchpad_bytes = std::max(plan_.scratchpad_bytes, bytes);
+  return {Ref::Place::kScratch, 0};
+}
 
 void PlanBuilder::refuse_dead_ends() const {
   std::vector<bool> read(graph_.nodes().size(), false);
@@ -84,14 +138,14 @@ void PlanBuilder::compile_backward() {
   plan_.loss_gradient = allocate(plan_.logits.desc);
   if (plan_.loss_reads_probabilities) plan_.converted = allocate(plan_.logits.desc);
   add_gradient(head_, plan_.loss_gradient, last);
-  make_backward();
+  in_backward_ = true;
+  for (auto maker = backward_makers_.rbegin(); maker != backward_makers_.rend(); ++maker) (*maker)();
   if (options_.input_gradient) {
     const Tensor given = retyped(gradient(0), kFloat, graph_.node(0));
     plan_.input_gradient = reordered(given, plan_.input.desc, graph_.node(0));
   }
-  std::vector<Step> offers = take_offers();
-  if (options_.low_memory) checkpoint_gradients(plan_, offers);
-  recompute(plan_, std::move(offers));
+  if (options_.low_memory) checkpoint_gradients(plan_, offers_);
+  recompute(plan_, std::move(offers_));
 }
 
 CompiledPlan PlanBuilder::compile() {

@@ -1,45 +1,49 @@
-#include "nn/plan/plan_parameters.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "nn/plan/parameter_descriptors.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 
-bool PlanParameters::trains(const Node& node) const {
+bool PlanBuilder::trains(const Node& node) const {
   const std::vector<ParameterSpec>& specs = graph_.owner(node).parameters;
   return std::any_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) { return spec.trainable; });
 }
 
-std::size_t PlanParameters::slot(const Node& node, std::string_view parameter) const {
+std::size_t PlanBuilder::slot(const Node& node, std::string_view parameter) const {
   return layout_ == nullptr ? 0 : layout_->descriptors().find(node.parameters_of, parameter);
 }
 
-Desc PlanParameters::arena_layout(const Node& node, std::string_view parameter) const {
+Desc PlanBuilder::arena_layout(const Node& node, std::string_view parameter) const {
   return layout_ == nullptr ? Desc() : layout_->descriptors().descs[slot(node, parameter)];
 }
 
-void PlanParameters::prefer(const Node& node, std::string_view parameter, const Desc& desc) {
+void PlanBuilder::prefer(const Node& node, std::string_view parameter, const Desc& desc) {
   plan_.preferred.emplace(std::pair(node.parameters_of, std::string(parameter)),
                           desc);  // the first use decides
 }
 
-Tensor PlanParameters::parameter(const Node& node, std::string_view parameter) const {
+Tensor PlanBuilder::parameter(const Node& node, std::string_view parameter) const {
   if (layout_ == nullptr)
     return {plan_.preferred.at({node.parameters_of, std::string(parameter)}), {Ref::Place::kParameter, 0}};
   return {arena_layout(node, parameter),
           {Ref::Place::kParameter, layout_->slots()[slot(node, parameter)].offset}};
 }
 
-Tensor PlanParameters::gradient_of(const Node& node, std::string_view name) {
+Tensor PlanBuilder::gradient_of(const Node& node, std::string_view name) {
   Tensor tensor = parameter(node, name);
   tensor.ref.place = Ref::Place::kGradient;
-  return layout_ == nullptr ? tensor : gradient_place(slot(node, name), tensor);
+  if (layout_ == nullptr) return tensor;
+  const std::size_t place = slot(node, name);
+  SharedGradient& shared = given_[place];
+  if (shared.uses == 0 && !layout_->slots()[place].spec.frozen) return tensor;
+  if (!shared.separate) shared.separate = allocate(tensor.desc);
+  return shared.separate;
 }
 
-void PlanParameters::write_gradient(const Node& node, std::string_view parameter, const Tensor& written) {
+void PlanBuilder::write_gradient(const Node& node, std::string_view parameter, const Tensor& written) {
   const Tensor target = gradient_of(node, parameter);
   Tensor from = written;
   if (dims_of(from.desc) != dims_of(target.desc)) {
@@ -52,7 +56,7 @@ void PlanParameters::write_gradient(const Node& node, std::string_view parameter
                 {slot(node, parameter)});
 }
 
-Tensor PlanParameters::working(const Node& node, std::string_view name, const WeightForm& form) {
+Tensor PlanBuilder::working(const Node& node, std::string_view name, const WeightForm& form) {
   const Tensor master = parameter(node, name);
   const bool reordering = form.kind == WeightForm::Kind::kReordered;
   if (reordering && master.desc == form.desc) return master;

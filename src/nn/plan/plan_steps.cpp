@@ -1,22 +1,15 @@
-#include "nn/plan/plan_steps.hpp"
-
 #include <algorithm>
 
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
-#include "nn/plan/parameter_descriptors.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 
-PlanSteps::PlanSteps(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options)
-    : PlanMemory(graph, layout, options), uses_(graph.nodes().size()) {
-  for (const Node& node : graph.nodes()) ++uses_[node.parameters_of];
-}
-
-void PlanSteps::add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
-                              const std::string& implementation,
-                              std::vector<std::pair<int, Tensor>> arguments, const Desc& scratchpad,
-                              double flops, std::vector<std::size_t> completes) {
+void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
+                                const std::string& implementation,
+                                std::vector<std::pair<int, Tensor>> arguments, const Desc& scratchpad,
+                                double flops, std::vector<std::size_t> completes) {
   Step step;
   step.info = {node.name, std::move(what), implementation, flops};
   step.primitive = primitive;
@@ -33,9 +26,9 @@ void PlanSteps::add_primitive(const Node& node, std::string what, const dnnl::pr
   add_step(std::move(step));
 }
 
-void PlanSteps::add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
-                           std::vector<Ref> uses, Tensor out, double flops,
-                           std::vector<std::size_t> completes, std::string implementation) {
+void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
+                             std::vector<Ref> uses, Tensor out, double flops,
+                             std::vector<std::size_t> completes, std::string implementation) {
   Step step;
   step.info = {node.name, std::move(what), std::move(implementation), flops};
   step.kernel = std::move(kernel);
@@ -45,27 +38,14 @@ void PlanSteps::add_kernel(const Node& node, std::string what, std::function<voi
   add_step(std::move(step));
 }
 
-void PlanSteps::add_step(Step step) {
+void PlanBuilder::add_step(Step step) {
   if (!in_backward_) return plan_.forward.push_back(std::move(step));
   std::vector<Step> sums = complete_gradients(step);
   plan_.backward.push_back(std::move(step));
   for (Step& sum : sums) plan_.backward.push_back(std::move(sum));
 }
 
-void PlanSteps::make_backward() {
-  in_backward_ = true;
-  for (auto maker = backward_makers_.rbegin(); maker != backward_makers_.rend(); ++maker) (*maker)();
-}
-
-Tensor PlanSteps::gradient_place(std::size_t slot, const Tensor& arena) {
-  SharedGradient& shared = given_[slot];
-  if (shared.uses == 0 && !layout_->slots()[slot].spec.frozen) return arena;
-  if (!shared.separate) shared.separate = allocate(arena.desc);
-  return shared.separate;
-}
-
-/// Returns the steps that add the gradients which `step` completes to the arena.
-std::vector<Step> PlanSteps::complete_gradients(Step& step) {
+std::vector<Step> PlanBuilder::complete_gradients(Step& step) {
   if (layout_ == nullptr) return {};
   for (const auto& [slot, shared] : given_) {
     if (shared.separate) step.uses.push_back(shared.separate.ref);
@@ -98,9 +78,9 @@ std::vector<Step> PlanSteps::complete_gradients(Step& step) {
   return sums;
 }
 
-void PlanSteps::offer_recomputation(const Node& node, std::string what,
-                                    std::function<void(const Frame&)> kernel, std::vector<Ref> uses,
-                                    Tensor value) {
+void PlanBuilder::offer_recomputation(const Node& node, std::string what,
+                                      std::function<void(const Frame&)> kernel, std::vector<Ref> uses,
+                                      Tensor value) {
   if (!training()) return;
   Step step;
   step.info = {node.name, std::move(what), "convoke", 0};
@@ -110,7 +90,7 @@ void PlanSteps::offer_recomputation(const Node& node, std::string what,
   offers_.push_back(std::move(step));
 }
 
-void PlanSteps::exchange(Ref moments, std::size_t count) {
+void PlanBuilder::exchange(Ref moments, std::size_t count) {
   (in_backward_ ? plan_.backward : plan_.forward).back().moments = {moments, count};
 }
 

@@ -1,32 +1,13 @@
-#include "nn/plan/plan_values.hpp"
-
 #include <algorithm>
-#include <numeric>
 
 #include "convoke/core/error.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 
-PlanValues::PlanValues(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options)
-    : PlanSteps(graph, layout, options),
-      alias_(graph.nodes().size()),
-      values_(alias_.size()),
-      gradients_(alias_.size()),
-      needs_gradient_(alias_.size()) {
-  std::iota(alias_.begin(), alias_.end(), std::size_t{0});
-  for (const Node& node : graph_.nodes()) {
-    const std::vector<ParameterSpec>& specs = graph_.owner(node).parameters;
-    bool needed =
-        std::any_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) { return !spec.frozen; });
-    needed = needed || (node.layer == nullptr && options_.input_gradient);
-    for (const std::size_t i : node.inputs) needed = needed || needs_gradient_[i];
-    needs_gradient_[node.index] = needed;
-  }
-}
-
-Tensor PlanValues::value_as(std::size_t node, Type type, const Node& reader) {
+Tensor PlanBuilder::value_as(std::size_t node, Type type, const Node& reader) {
   const Tensor as_is = value(node);
   if (type_of(as_is.desc) == type) return as_is;
   const std::pair key(as_is.ref, type);
@@ -35,7 +16,7 @@ Tensor PlanValues::value_as(std::size_t node, Type type, const Node& reader) {
   return converted_.emplace(key, retyped(as_is, type, reader)).first->second;
 }
 
-std::vector<Tensor> PlanValues::values_alike(const Node& node) {
+std::vector<Tensor> PlanBuilder::values_alike(const Node& node) {
   std::vector<Tensor> values;
   for (const std::size_t from : node.inputs) values.push_back(value_as(from, stored(), node));
   const auto nested = std::find_if(values.begin(), values.end(), [](const Tensor& tensor) {
@@ -47,12 +28,12 @@ std::vector<Tensor> PlanValues::values_alike(const Node& node) {
   return values;
 }
 
-Tensor PlanValues::overwrite(const Tensor& tensor) {
+Tensor PlanBuilder::overwrite(const Tensor& tensor) {
   for (const Type type : {kFloat, kBf16}) converted_.erase({tensor.ref, type});
   return tensor;
 }
 
-Tensor PlanValues::reordered(const Tensor& tensor, const Desc& desc, const Node& node) {
+Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node& node) {
   if (tensor.desc == desc) return tensor;
   Tensor from = tensor;
   Tensor to = allocate(desc);
@@ -71,7 +52,7 @@ Tensor PlanValues::reordered(const Tensor& tensor, const Desc& desc, const Node&
   return to;
 }
 
-Tensor PlanValues::retyped(const Tensor& tensor, Type type, const Node& node) {
+Tensor PlanBuilder::retyped(const Tensor& tensor, Type type, const Node& node) {
   if (type_of(tensor.desc) == type) return tensor;
   ChannelBlocks blocks;
   const Dims dims = dims_of(tensor.desc);
@@ -79,7 +60,7 @@ Tensor PlanValues::retyped(const Tensor& tensor, Type type, const Node& node) {
   return reordered(tensor, Desc(dims, type, dims.size() == 4 ? Format::nhwc : Format::nc), node);
 }
 
-Tensor PlanValues::flat(const Tensor& tensor, const Node& node) {
+Tensor PlanBuilder::flat(const Tensor& tensor, const Node& node) {
   const Dims dims = dims_of(tensor.desc);
   const Type type = type_of(tensor.desc);
   if (dims.size() == 2) return reordered(tensor, Desc(dims, type, Format::nc), node);
@@ -88,7 +69,7 @@ Tensor PlanValues::flat(const Tensor& tensor, const Node& node) {
   return plain;
 }
 
-Tensor PlanValues::blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks) {
+Tensor PlanBuilder::blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks) {
   if (channel_blocks(tensor.desc, blocks)) return tensor;
   const Dims dims = dims_of(tensor.desc);
   const Format format = dims.size() == 4 ? Format::nhwc : Format::nc;
@@ -97,17 +78,17 @@ Tensor PlanValues::blocked(const Tensor& tensor, const Node& node, ChannelBlocks
   return plain;
 }
 
-Tensor PlanValues::blocked_by_channel(std::size_t from, const Node& node, ChannelBlocks& blocks) {
+Tensor PlanBuilder::blocked_by_channel(std::size_t from, const Node& node, ChannelBlocks& blocks) {
   const bool vector = graph_.node(from).shape.rank() == 1;
   return blocked(vector ? flat(value(from), node) : value(from), node, blocks);
 }
 
-Tensor PlanValues::gradient_like_value(std::size_t node, const Node& reader) {
+Tensor PlanBuilder::gradient_like_value(std::size_t node, const Node& reader) {
   const Tensor gradient = gradients_[alias_[node]];
   return gradient ? reordered(gradient, values_[alias_[node]].desc, reader) : gradient;
 }
 
-void PlanValues::add_gradient(std::size_t node, const Tensor& tensor, const Node& from) {
+void PlanBuilder::add_gradient(std::size_t node, const Tensor& tensor, const Node& from) {
   if (!needs_gradient(node)) return;
   Tensor& total = gradients_[alias_[node]];
   if (!total) {
