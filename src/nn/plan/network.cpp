@@ -2,23 +2,33 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/finite.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/nn/losses/outputs.hpp"
+#include "convoke/nn/plan/memory.hpp"
+#include "convoke/os/clock.hpp"
 #include "nn/plan/arena.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
-namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+std::byte* Frame::address(Ref ref) const {
+  switch (ref.place) {
+    case Ref::Place::kActivation:
+      return activations + offsets[ref.id];
+    case Ref::Place::kScratch:
+      return scratch;
+    // Parameters are only read, but oneDNN's interface has no const memory.
+    case Ref::Place::kParameter:
+      return reinterpret_cast<std::byte*>(const_cast<float*>(parameters) + ref.id);
+    case Ref::Place::kWorking:
+      return const_cast<std::byte*>(working) + ref.id;
+    default:
+      return reinterpret_cast<std::byte*>(gradients + ref.id);
+  }
 }
-
-}  // namespace
 
 class Network::Compiled {
   /// A list of steps, divided where plans exchange moments.
@@ -287,16 +297,22 @@ std::vector<double> Network::time_steps(int repeats) {
   for (const auto* list : {&plan_->plan_.forward, &plan_->plan_.backward}) {
     for (const Step& step : *list) {
       double best = INFINITY;
-      const double first = now();
-      for (int i = 0; i < repeats && (i < kLeast || now() - first < kEnough); ++i) {
-        const double start = now();
+      const os::Stopwatch all;
+      for (int i = 0; i < repeats && (i < kLeast || all.seconds() < kEnough); ++i) {
+        const os::Stopwatch run;
         plan_->run(step);
-        best = std::min(best, now() - start);
+        best = std::min(best, run.seconds());
       }
       seconds.push_back(best);
     }
   }
   return seconds;
+}
+
+std::size_t predict_activation_bytes(const Graph& graph, const ParameterLayout& layout,
+                                     const PlanOptions& options) {
+  const CompiledPlan plan = compile(graph, &layout, options);
+  return place_buffers(plan).bytes + plan.scratchpad_bytes;
 }
 
 }  // namespace convoke::nn

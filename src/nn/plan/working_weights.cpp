@@ -6,6 +6,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/nn/plan/memory.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
 
 namespace convoke::nn {
@@ -68,6 +69,10 @@ WorkingWeights::~WorkingWeights() = default;
 
 bool WorkingWeights::empty() const { return copies_->copies.empty(); }
 const std::byte* WorkingWeights::data() const { return copies_->bytes.data(); }
+
+std::size_t predict_working_bytes(const ParameterLayout& layout) {
+  return layout.descriptors().working_bytes;
+}
 
 // A part makes the copies whose end lies in its share of the bytes.
 void WorkingWeights::refresh(int part, int parts) const {
