@@ -5,12 +5,11 @@
 namespace convoke::nn {
 
 BatchNormKept::BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t micro_batches,
-                             const Desc& dst, std::vector<Ref>& uses)
-    : pooled(shape.pooled()) {
+                             const Desc& dst, std::vector<Ref>& uses) {
   const std::size_t bytes =
       static_cast<std::size_t>(micro_batches * shape.in.padded_channels()) * sizeof(float);
   for (Ref* statistic : {&mean, &scale, &variance}) uses.push_back(*statistic = plan.allocate_bytes(bytes));
-  if (!pooled) return;
+  if (!shape.pooled()) return;
   winners = plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t));
   x_hat = plan.allocate_bytes(elements_of(dst) * sizeof(float));
   uses.insert(uses.end(), {winners, x_hat});

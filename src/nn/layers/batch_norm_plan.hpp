@@ -11,16 +11,14 @@ namespace convoke::nn {
 
 /// The buffers that forward leaves for backward.
 struct BatchNormKept {
-  Ref mean, scale, variance, winners, x_hat;
-  bool pooled = false;
+  Ref mean, scale, variance, winners, x_hat;  ///< the last two: with pooling only
 
   /// Allocates the buffers for `micro_batches` micro-batches of shape.in's padded channels and an output
   /// `dst`, and adds them to `uses`.
   BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t micro_batches, const Desc& dst,
                 std::vector<Ref>& uses);
   BatchNormMemory at(const Frame& frame) const {
-    return {frame.at(mean), frame.at(scale), frame.at(variance), pooled ? frame.integers(winners) : nullptr,
-            pooled ? frame.at(x_hat) : nullptr};
+    return {frame.at(mean), frame.at(scale), frame.at(variance), frame.integers(winners), frame.at(x_hat)};
   }
 };
 

@@ -13,8 +13,6 @@ Ref allocate_moments(PlanBuilder& plan, std::size_t channels) {
   return plan.allocate_bytes(2 * channels * sizeof(double));
 }
 
-double* moments_at(const Frame& frame, Ref ref) { return reinterpret_cast<double*>(frame.address(ref)); }
-
 // mean = E x,  var = E x^2 - mean^2, in double precision, because fp32 loses digits where the mean is large.
 // Padded channels get 0.
 void statistics_from(const double* moments, std::size_t channels, std::size_t padded,
@@ -42,7 +40,7 @@ void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNo
   plan.add_kernel(
       node, "forward moments",
       [=](const Frame& frame) {
-        double* const sums = moments_at(frame, moments);
+        double* const sums = frame.at<double>(moments);
         share_channels(norm.shape, [&](const BatchNormShape& part) {
           kernels<BatchNormKernels<T>>().moments(part, frame.at<T>(norm.x), sums, sums + channels);
         });
@@ -59,7 +57,7 @@ void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNo
       [=](const Frame& frame) {
         BatchNormShape given = norm.shape;
         given.frozen = true;
-        statistics_from(moments_at(frame, moments), channels, padded, kept.at(frame));
+        statistics_from(frame.at<double>(moments), channels, padded, kept.at(frame));
         normalize<T>(norm, given, kept, frame);
       },
       std::move(all), norm.y);
@@ -96,7 +94,7 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
   plan.add_kernel(
       node, "backward moments",
       [=](const Frame& frame) {
-        double* const sums = moments_at(frame, moments);
+        double* const sums = frame.at<double>(moments);
         share_channels(norm.shape, [&](const BatchNormShape& part) {
           kernels<BatchNormKernels<T>>().reduce(part, frame.at<T>(norm.x), frame.at<T>(dy),
                                                 norm.gamma.at(frame), norm.beta.at(frame), kept.at(frame),
@@ -115,7 +113,7 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
   plan.add_kernel(
       node, "backward data",
       [=](const Frame& frame) {
-        double* const sums = moments_at(frame, moments);
+        double* const sums = frame.at<double>(moments);
         const double count = static_cast<double>(frame.group) * static_cast<double>(norm.shape.in.pixels());
         for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] /= count;
         share_channels(norm.shape, [&](const BatchNormShape& part) {

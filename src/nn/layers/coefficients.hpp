@@ -23,26 +23,24 @@ class Coefficients {
   Coefficients(const PlanBuilder& plan, const Node& node, std::string name, bool learned, float constant,
                std::int64_t padded)
       : name_(std::move(name)),
-        learned_(learned),
         parameter_(learned ? plan.parameter(node, name_).ref : Ref{}),
         constants_(static_cast<std::size_t>(padded), constant) {}
 
   /// Returns (padded channels) values.
-  const float* at(const Frame& frame) const { return learned_ ? frame.at(parameter_) : constants_.data(); }
+  const float* at(const Frame& frame) const { return parameter_ ? frame.at(parameter_) : constants_.data(); }
 
   /// Returns the memory to which a kernel writes the gradient: the parameter's, or unused memory. Adds it to
   /// a step's `uses` and `completes`.
   Ref gradient(PlanBuilder& plan, const Node& node, std::vector<Ref>& uses,
                std::vector<std::size_t>& completes) const {
-    if (!learned_) return uses.emplace_back(plan.allocate_bytes(constants_.size() * sizeof(float)));
+    if (!parameter_) return uses.emplace_back(plan.allocate_bytes(constants_.size() * sizeof(float)));
     completes.push_back(plan.slot(node, name_));
     return plan.gradient_of(node, name_).ref;
   }
 
  private:
   std::string name_;
-  bool learned_;
-  Ref parameter_;
+  Ref parameter_;  ///< none: all channels have the constant
   std::vector<float> constants_;
 };
 

@@ -23,10 +23,8 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
   const Tensor y = plan.allocate(Desc(plan.batched(out), plan.stored(), Format::nChw16c));
   const Ref weight = plan.parameter(node, "weight").ref;
   const Ref bias = options.bias ? plan.parameter(node, "bias").ref : Ref{};
-  const bool has_bias = options.bias, training = plan.training();
-  const Ref winners = training ? plan.allocate_bytes(elements_of(y.desc) * sizeof(std::int32_t)) : Ref{};
-  std::vector<Ref> uses{x.ref, y.ref};
-  if (training) uses.push_back(winners);
+  const Ref winners =
+      plan.training() ? plan.allocate_bytes(elements_of(y.desc) * sizeof(std::int32_t)) : Ref{};
   plan.add_typed_kernel(
       y.desc, node, relu ? "forward, relu, max_pool" : "forward, max_pool",
       [=]<class T>(const Frame& frame) {
@@ -35,27 +33,26 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
         share(shape.samples, out_size, [&](std::int64_t begin, std::int64_t end, int) {
           Conv2dMaxPoolShape part = shape;
           part.samples = end - begin;
-          kernels<Conv2dMaxPoolKernels<T>>().forward(
-              part, frame.at(x) + begin * size, frame.at(weight), has_bias ? frame.at(bias) : nullptr,
-              frame.at<T>(y) + begin * out_size,
-              training ? frame.integers(winners) + begin * out_size : nullptr, relu);
+          kernels<Conv2dMaxPoolKernels<T>>().forward(part, frame.at(x, begin * size), frame.at(weight),
+                                                     frame.at(bias), frame.at<T>(y, begin * out_size),
+                                                     frame.integers(winners, begin * out_size), relu);
         });
       },
-      uses, y, flops);
+      {x.ref, y.ref, winners}, y, flops);
   plan.set_value(output, y);
-  if (!training || !plan.trains(node)) return;
+  if (!plan.trains(node)) return;
 
   plan.on_gradient(output, node, [=, &plan, &node](const Tensor& dy) {
     const Ref dweight = plan.gradient_of(node, "weight").ref;
-    const Ref dbias = has_bias ? plan.gradient_of(node, "bias").ref : Ref{};
+    const Ref dbias = bias ? plan.gradient_of(node, "bias").ref : Ref{};
     std::vector<std::size_t> completes{plan.slot(node, "weight")};
-    if (has_bias) completes.push_back(plan.slot(node, "bias"));
+    if (bias) completes.push_back(plan.slot(node, "bias"));
     plan.add_typed_kernel(
         dy.desc, node, "backward weights, max_pool",
         [=]<class T>(const Frame& frame) {
           kernels<Conv2dMaxPoolKernels<T>>().backward(shape, frame.at(x), frame.at<T>(dy),
                                                       frame.integers(winners), frame.at(dweight),
-                                                      has_bias ? frame.at(dbias) : nullptr);
+                                                      frame.at(dbias));
         },
         {x.ref, dy.ref, winners}, {}, flops, completes);
   });

@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "nn/kernels/depthwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/layers/convolution.hpp"
@@ -51,14 +49,9 @@ bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const Convoluti
                                   kFloat, shape.block == 16 ? Format::Goihw16g : Format::Goihw8g);
   const bool direct_write = place.desc == blocked;
   const Tensor written = direct_write ? place : plan.allocate(blocked);
-  std::vector<Ref> uses{x.ref, dy.ref, written.ref};
+  const Ref dbias = bias ? plan.gradient_of(node, spec.bias).ref : Ref{};
   std::vector<std::size_t> completes;
-  Ref dbias{};
-  if (bias) {
-    dbias = plan.gradient_of(node, spec.bias).ref;
-    uses.push_back(dbias);
-    completes.push_back(plan.slot(node, spec.bias));
-  }
+  if (bias) completes.push_back(plan.slot(node, spec.bias));
   if (direct_write) completes.push_back(plan.slot(node, spec.weight));
   const double flops = 2.0 * static_cast<double>(shape.samples * spec.options.filters * shape.out_height *
                                                  shape.out_width * shape.kernel_height * shape.kernel_width);
@@ -66,9 +59,9 @@ bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const Convoluti
       x.desc, node, shape.one_channel ? "backward weights, one channel" : "backward weights, depthwise",
       [=]<class T>(const Frame& frame) {
         kernels<DepthwiseKernels<T>>().backward_weights(shape, frame.at<T>(x), frame.at<T>(dy),
-                                                        frame.at(written), bias ? frame.at(dbias) : nullptr);
+                                                        frame.at(written), frame.at(dbias));
       },
-      std::move(uses), written, flops, completes);
+      {x.ref, dy.ref, written.ref, dbias}, written, flops, completes);
   if (!direct_write) plan.write_gradient(node, spec.weight, written);
   return true;
 }

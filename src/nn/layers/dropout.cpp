@@ -104,19 +104,18 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
         share(blocks.samples, size, [&](std::int64_t begin, std::int64_t end, int) {
           ChannelBlocks part = blocks;
           part.samples = end - begin;
-          kernels<DropoutKernels<T>>().forward(
-              part, frame.at<T>(x) + begin * size, rate,
-              philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
-              frame.key.samples.data() + begin, frame.at<T>(y) + begin * size,
-              reinterpret_cast<std::uint8_t*>(frame.address(keep)) + begin * size);
+          kernels<DropoutKernels<T>>().forward(part, frame.at<T>(x) + begin * size, rate,
+                                               philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch),
+                                               stream, frame.key.samples.data() + begin,
+                                               frame.at<T>(y) + begin * size,
+                                               frame.at<std::uint8_t>(keep, begin * size));
         });
       },
       {x.ref, y.ref, keep}, y);
   plan.set_value(node.index, y);
   on_backward_in_place(plan, node, {keep}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
     share_elements(count, [&](std::int64_t i, std::size_t n) {
-      kernels<DropoutKernels<T>>().backward(
-          dy + i, reinterpret_cast<const std::uint8_t*>(frame.address(keep)) + i, rate, dx + i, n);
+      kernels<DropoutKernels<T>>().backward(dy + i, frame.at<std::uint8_t>(keep, i), rate, dx + i, n);
     });
   });
 }

@@ -51,16 +51,12 @@ struct Places {
   template <class T>
   FunctionOperands<T> at(const Frame& frame) const {
     FunctionOperands<T> operands{.values = {}, .numbers = numbers};
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i]) operands.values[i] = frame.at<T>(tensors[i]);
-    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) operands.values[i] = frame.at<T>(tensors[i]);
     return operands;
   }
   std::vector<Ref> uses(std::initializer_list<Ref> others) const {
     std::vector<Ref> uses = others;
-    for (const Tensor& tensor : tensors) {
-      if (tensor) uses.push_back(tensor.ref);
-    }
+    for (const Tensor& tensor : tensors) uses.push_back(tensor.ref);
     return uses;
   }
 };

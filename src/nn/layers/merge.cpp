@@ -214,19 +214,15 @@ void Maximum::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t count = elements_of(y.desc);
   const bool keep = plan.training() && plan.needs_gradient(node.index);
   const Ref winners = keep ? plan.allocate_bytes(count) : Ref{};
-  const auto bytes = [=](const Frame& frame) {
-    return keep ? reinterpret_cast<std::uint8_t*>(frame.address(winners)) : nullptr;
-  };
   std::vector<Ref> uses = refs_of(inputs);
-  uses.push_back(y.ref);
-  if (keep) uses.push_back(winners);
+  uses.insert(uses.end(), {y.ref, winners});
   with_stored_type(y.desc, [&](auto zero) {
     using T = decltype(zero);
     plan.add_kernel(
         node, "forward",
         [=, from = Addresses<T>(inputs)](const Frame& frame) mutable {
           kernels<MergeKernels<T>>().maximum(from.at(frame), from.tensors.size(), frame.at<T>(y),
-                                             bytes(frame), count);
+                                             frame.at<std::uint8_t>(winners), count);
         },
         uses, y);
   });
@@ -239,8 +235,8 @@ void Maximum::compile(PlanBuilder& plan, const Node& node) const {
       plan.add_typed_kernel(
           dy.desc, node, "backward",
           [=]<class T>(const Frame& frame) {
-            kernels<MergeKernels<T>>().maximum_backward(frame.at<T>(dy), bytes(frame), input, frame.at<T>(dx),
-                                                        count);
+            kernels<MergeKernels<T>>().maximum_backward(frame.at<T>(dy), frame.at<std::uint8_t>(winners),
+                                                        input, frame.at<T>(dx), count);
           },
           {dy.ref, winners, dx.ref}, dx);
       plan.add_gradient(node.inputs[i], dx, node);
@@ -283,18 +279,14 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
         const Tensor x = factor->before, s = factor->value, gradient = dy;
         if (factor->before_wanted) before = plan.in_place_of(dy);
         const Tensor ds = own ? plan.allocate(s.desc) : Tensor{};
-        const bool onwards = factor->before_wanted;
-        std::vector<Ref> uses{x.ref, s.ref, dy.ref};
-        if (onwards) uses.push_back(before.ref);
-        if (own) uses.push_back(ds.ref);
         plan.add_typed_kernel(
             dy.desc, node, "backward, channels",
             [=]<class T>(const Frame& frame) {
-              kernels<MergeKernels<T>>().multiply_channels_backward(
-                  blocks, frame.at<T>(x), frame.at<T>(s), frame.at<T>(gradient),
-                  onwards ? frame.at<T>(before) : nullptr, own ? frame.at<T>(ds) : nullptr);
+              kernels<MergeKernels<T>>().multiply_channels_backward(blocks, frame.at<T>(x), frame.at<T>(s),
+                                                                    frame.at<T>(gradient),
+                                                                    frame.at<T>(before), frame.at<T>(ds));
             },
-            uses, onwards ? before : ds);
+            {x.ref, s.ref, dy.ref, before.ref, ds.ref}, before ? before : ds);
         if (own) plan.add_gradient(factor->from, ds, node);
       } else {
         const bool both = own && factor->before_wanted;

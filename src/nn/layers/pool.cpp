@@ -159,17 +159,15 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
   // The pixel of the window from which each maximum came.
   const bool keep = plan.training() && plan.needs_gradient(from);
   const Ref winners = keep ? plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t)) : Ref{};
-  std::vector<Ref> uses{x.ref, y.ref};
-  if (keep) uses.push_back(winners);
   plan.add_typed_kernel(
       x.desc, node, relu ? "forward, relu" : "forward",
       [=]<class T>(const Frame& frame) {
         share_planes(shape, [&](const MaxPoolShape& part, std::int64_t x_at, std::int64_t y_at) {
-          kernels<MaxPoolKernels<T>>().forward(part, frame.at<T>(x) + x_at, frame.at<T>(y) + y_at,
-                                               keep ? frame.integers(winners) + y_at : nullptr, relu);
+          kernels<MaxPoolKernels<T>>().forward(part, frame.at<T>(x, x_at), frame.at<T>(y, y_at),
+                                               frame.integers(winners, y_at), relu);
         });
       },
-      uses, y);
+      {x.ref, y.ref, winners}, y);
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);
   plan.on_gradient(output, node, [=, &plan, &node](const Tensor& dy) {
@@ -264,15 +262,13 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
   const AdaptiveShape shape{blocks, options_.size.height, options_.size.width};
   const bool keep = plan.training() && plan.needs_gradient(from);
   const Ref winners = keep ? plan.allocate_bytes(elements_of(y.desc) * sizeof(std::int32_t)) : Ref{};
-  std::vector<Ref> uses{x.ref, y.ref};
-  if (keep) uses.push_back(winners);
   plan.add_typed_kernel(
       x.desc, node, "forward",
       [=]<class T>(const Frame& frame) {
         kernels<MaxPoolKernels<T>>().adaptive_forward(shape, frame.at<T>(x), frame.at<T>(y),
-                                                      keep ? frame.integers(winners) : nullptr);
+                                                      frame.integers(winners));
       },
-      uses, y);
+      {x.ref, y.ref, winners}, y);
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.allocate(x.desc);

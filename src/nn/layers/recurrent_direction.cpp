@@ -13,11 +13,6 @@ namespace convoke::nn {
 namespace {
 
 template <class T>
-T* address(const Frame& frame, Ref ref) {
-  return reinterpret_cast<T*>(frame.address(ref));
-}
-
-template <class T>
 void forward_step(bool gru, const RecurrentStep<T>& step) {
   const RecurrentKernels<T>& here = kernels<RecurrentKernels<T>>();
   (gru ? here.gru_forward : here.lstm_forward)(step);
@@ -47,7 +42,7 @@ struct Direction::Loop {
     std::int64_t t, count, active, gates, before, after;
   };
 
-  bool gru, reverse, sequences, zero_masked, dropout, masked;
+  bool gru, reverse, sequences, zero_masked, dropout;
   std::int64_t samples, length, units, width, y_stride, y_column;
   std::optional<RecurrentInput> input;
   Tensor tokens, y, dy;
@@ -61,6 +56,12 @@ struct Direction::Loop {
   std::int64_t before(std::int64_t t) const { return reverse ? t + 1 : t; }
   std::int64_t after(std::int64_t t) const { return reverse ? t : t + 1; }
   std::int64_t time_of(std::int64_t step) const { return reverse ? length - 1 - step : step; }
+  /// Returns the memory that forward and backward use.
+  std::vector<Ref> memory() const {
+    std::vector<Ref> used = input->uses();
+    used.insert(used.end(), {gates, h, candidate, c, tokens.ref, dropped, factors});
+    return used;
+  }
   /// Returns the memory that the state's product reads.
   Ref seen() const { return dropout ? dropped : h; }
 
@@ -74,7 +75,7 @@ struct Direction::Loop {
 
   /// True if all active samples mask the time step: their states pass over it.
   bool skips(const Frame& frame, const ActiveRows& list, const Rows& rows) const {
-    if (!masked) return false;
+    if (!tokens) return false;
     const std::int32_t* const token = frame.at<const std::int32_t>(tokens) + rows.t;
     for (std::int64_t n = 0; n < rows.active; ++n) {
       if (token[(list.order == nullptr ? n : list.order[n]) * length] != 0) return false;
@@ -89,22 +90,17 @@ struct Direction::Loop {
     p.units = units;
     p.outputs = rows.active;
     p.order = list.order;
-    if (masked) p.tokens = frame.at<const std::int32_t>(tokens) + rows.t;
+    p.tokens = frame.at<const std::int32_t>(tokens, rows.t);
     p.token_stride = length;
     p.zero_masked = zero_masked;
-    p.gates = address<T>(frame, gates) + rows.gates * width;
-    p.h_before = address<T>(frame, h) + rows.before * units;
-    p.h = address<T>(frame, h) + rows.after * units;
-    if (gru) {
-      p.candidate = address<T>(frame, candidate) + rows.gates * units;
-    } else {
-      p.c_before = address<float>(frame, c) + rows.before * units;
-      p.c = address<float>(frame, c) + rows.after * units;
-    }
-    if (dropout) {
-      p.factors = address<float>(frame, factors);
-      p.dropped = address<T>(frame, dropped) + rows.after * units;
-    }
+    p.gates = frame.at<T>(gates, rows.gates * width);
+    p.h_before = frame.at<T>(h, rows.before * units);
+    p.h = frame.at<T>(h, rows.after * units);
+    p.candidate = frame.at<T>(candidate, rows.gates * units);
+    p.c_before = frame.at(c, rows.before * units);
+    p.c = frame.at(c, rows.after * units);
+    p.factors = frame.at(factors);
+    p.dropped = frame.at<T>(dropped, rows.after * units);
     p.y_stride = y_stride;
     if (sequences || last) p.y = frame.at<T>(y) + (sequences ? rows.t * samples * y_stride : 0) + y_column;
     return p;
@@ -115,7 +111,7 @@ struct Direction::Loop {
   void begin_samples(const Rows& rows, const Rows& previous, T* states) const {
     T* const from = states + rows.before * units;
     for (std::int64_t row = previous.count; row < rows.count; ++row) {
-      if (masked) {
+      if (tokens) {
         std::fill_n(from + row * units, units, T(0.0F));
       } else {
         std::copy_n(from + previous.active * units, units, from + row * units);
@@ -131,7 +127,7 @@ struct Direction::Loop {
     const std::int64_t to_previous = (reverse ? 1 : -1) * samples * y_stride;
     for (std::int64_t row = rows.active; row < samples; ++row) {
       T* const to = p.y + list.order[row] * y_stride;
-      if (masked && (zero_masked || !list.ends)) {
+      if (tokens && (zero_masked || !list.ends)) {
         std::fill_n(to, units, T(0.0F));
       } else {
         std::copy_n(list.ends ? to + to_previous : p.h + rows.active * units, units, to);
@@ -141,7 +137,7 @@ struct Direction::Loop {
   /// Adds the gradients of these outputs to those of the states.
   template <class T>
   void gather_padding(const ActiveRows& list, const Rows& rows, const RecurrentStep<T>& p) const {
-    if (p.dy == nullptr || (masked && (zero_masked || !list.ends))) return;
+    if (p.dy == nullptr || (tokens && (zero_masked || !list.ends))) return;
     for (std::int64_t row = rows.active; row < samples; ++row) {
       const T* const from = p.dy + list.order[row] * y_stride;
       float* const to = p.dh + (list.ends ? row : rows.active) * units;
@@ -158,7 +154,7 @@ struct Direction::Loop {
   }
   /// Samples that begin at a step, and the padding there, have one state before it.
   void merge_padding(const Rows& rows, const Rows& previous, float* gradient) const {
-    if (masked || gradient == nullptr) return;
+    if (tokens || gradient == nullptr) return;
     for (std::int64_t row = previous.active + 1; row < rows.count; ++row) {
       for (std::int64_t u = 0; u < units; ++u)
         gradient[previous.active * units + u] += gradient[row * units + u];
@@ -169,18 +165,18 @@ struct Direction::Loop {
   void run_forward(const Frame& frame) {
     const ActiveRows list = input->active_rows(frame);
     const std::int64_t start = rows_at(list, 0).before * units;
-    for (const Ref states : {h, seen()}) std::fill_n(address<T>(frame, states) + start, state(), T(0.0F));
-    if (!gru) std::fill_n(address<float>(frame, c) + start, state(), 0.0F);
-    auto* const result = address<float>(frame, product);
+    for (const Ref states : {h, seen()}) std::fill_n(frame.at<T>(states, start), state(), T(0.0F));
+    if (!gru) std::fill_n(frame.at(c, start), state(), 0.0F);
+    float* const result = frame.at(product);
     for (std::int64_t step = 0; step < length; ++step) {
       const Rows rows = rows_at(list, step);
       if (step > 0 && list.begin != nullptr && !list.ends) {
         const Rows previous = rows_at(list, step - 1);
-        begin_samples(rows, previous, address<T>(frame, h));
-        if (!gru) begin_samples(rows, previous, address<float>(frame, c));
+        begin_samples(rows, previous, frame.at<T>(h));
+        if (!gru) begin_samples(rows, previous, frame.at(c));
       }
       if (!skips(frame, list, rows)) {
-        forward_product->run(frame, rows.count, address<T>(frame, seen()) + rows.before * units,
+        forward_product->run(frame, rows.count, frame.at<T>(seen(), rows.before * units),
                              frame.address(weight.ref), frame.address(bias.ref), result);
       }
       RecurrentStep<T> p = step_at<T>(frame, list, rows, step + 1 == length);
@@ -195,18 +191,18 @@ struct Direction::Loop {
   template <class T>
   void run_backward(const Frame& frame) {
     const ActiveRows list = input->active_rows(frame);
-    std::fill_n(address<float>(frame, dh), state(), 0.0F);
-    if (!gru) std::fill_n(address<float>(frame, dc), state(), 0.0F);
-    auto* const returned = address<float>(frame, back);
+    std::fill_n(frame.at(dh), state(), 0.0F);
+    if (!gru) std::fill_n(frame.at(dc), state(), 0.0F);
+    float* const returned = frame.at(back);
     const float* through_state = nullptr;
     for (std::int64_t step = length; step-- > 0;) {
       const Rows rows = rows_at(list, step);
       RecurrentStep<T> p = step_at<T>(frame, list, rows, step + 1 == length);
       if (p.y != nullptr) p.dy = frame.at<T>(dy) + (p.y - frame.at<T>(y));
-      p.dh = address<float>(frame, dh);
-      p.dc = gru ? nullptr : address<float>(frame, dc);
+      p.dh = frame.at(dh);
+      p.dc = frame.at(dc);
       p.back = through_state;
-      if (gru) p.recurrent_gates = address<T>(frame, recurrent_gates) + rows.gates * width;
+      p.recurrent_gates = frame.at<T>(recurrent_gates, rows.gates * width);
       gather_padding(list, rows, p);
       if (list.ends && p.back != nullptr) {  // what ends at this step has no gradient from the next one
         const std::int64_t went_on = list.active[step + 1] * units;
@@ -235,8 +231,7 @@ struct Direction::Loop {
   void run_backward_weights(const Frame& frame) {
     const ActiveRows list = input->active_rows(frame);
     const std::int64_t first = list.begin == nullptr ? before(0) * state() : 0;
-    weight_gradient->run(frame, address<T>(frame, seen()) + first,
-                         address<T>(frame, gru ? recurrent_gates : gates),
+    weight_gradient->run(frame, frame.at<T>(seen(), first), frame.at<T>(gru ? recurrent_gates : gates),
                          list.begin == nullptr ? length * samples : list.begin[length]);
   }
 };
@@ -268,7 +263,6 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   loop.y_stride = spec_.directions * o.units;
   loop.y_column = spec_.number * o.units;
   loop.tokens = spec_.tokens;
-  loop.masked = static_cast<bool>(spec_.tokens);
   loop.y = spec_.y;
   const std::int64_t states = (length + 1) * loop.state();
   loop.h = bytes(states, type);
@@ -288,9 +282,8 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
     const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kState);
     plan.add_kernel(node, "mask of the state",
                     [=, units = o.units, rate = o.recurrent_dropout](const Frame& frame) {
-                      draw_recurrent_factors(frame, samples, units, rate, stream,
-                                             address<float>(frame, factors),
-                                             address<std::uint8_t>(frame, keep));
+                      draw_recurrent_factors(frame, samples, units, rate, stream, frame.at(factors),
+                                             frame.at<std::uint8_t>(keep));
                     },
                     {factors, keep}, {});
   }
@@ -305,13 +298,9 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   const std::vector<std::int64_t> rows = eighths(samples, loop.input->piece() > 0);
   loop.forward_product.emplace(plan, state_, rows,
                                [](const RecurrentProduct& product) { return product.forward(); });
-  std::vector<Ref> uses{loop.gates,      loop.product, loop.h,
-                        loop.weight.ref, loop.y.ref,   loop.forward_product->scratch};
-  uses.push_back(loop.gru ? loop.candidate : loop.c);
-  if (loop.bias) uses.push_back(loop.bias.ref);
-  if (loop.tokens) uses.push_back(loop.tokens.ref);
-  if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
-  for (const Ref ref : loop.input->uses()) uses.push_back(ref);
+  std::vector<Ref> uses = loop.memory();
+  uses.insert(uses.end(),
+              {loop.product, loop.weight.ref, loop.bias.ref, loop.y.ref, loop.forward_product->scratch});
   plan.add_typed_kernel(
       loop.input->gates().desc, node, "forward recurrent",
       [shared = loop_]<class T>(const Frame& frame) { shared->run_forward<T>(frame); }, uses, spec_.y,
@@ -341,13 +330,9 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
                             [&](const RecurrentProduct& product) {
                               return product.backward_data(plan, node, kFloat, back.weights_desc());
                             });
-  std::vector<Ref> uses{
-      loop.gates, loop.h, dy.ref, loop.dh, loop.back, loop.back_weight.ref, loop.back_product->scratch};
-  uses.push_back(loop.gru ? loop.candidate : loop.c);
-  uses.push_back(loop.gru ? loop.recurrent_gates : loop.dc);
-  if (loop.tokens) uses.push_back(loop.tokens.ref);
-  if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
-  for (const Ref ref : loop.input->uses()) uses.push_back(ref);
+  std::vector<Ref> uses = loop.memory();
+  uses.insert(uses.end(), {dy.ref, loop.dh, loop.dc, loop.back, loop.back_weight.ref, loop.recurrent_gates,
+                           loop.back_product->scratch});
   plan.add_typed_kernel(
       loop.input->gates().desc, node, "backward recurrent",
       [shared = loop_]<class T>(const Frame& frame) { shared->run_backward<T>(frame); }, uses,

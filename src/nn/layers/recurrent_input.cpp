@@ -87,7 +87,6 @@ struct RecurrentInput::Steps {
   bool reverse, masked, skips_padding;    ///< skips_padding: there can be ActiveRows
   double dropout;
   std::uint32_t stream;  ///< of the random numbers of dropout
-  bool biased;           ///< there is a bias (a step must not ask a Tensor, which allocates)
   Tensor x;              ///< (L N, F)
   Tensor tokens;         ///< (N, L), of which x is the embedding; empty if x is none
   Tensor gates;          ///< (L N, G U)
@@ -104,7 +103,6 @@ struct RecurrentInput::Steps {
   bool embedded() const { return vocabulary > 0; }
   bool drops() const { return dropout > 0; }
   bool reads_copy() const { return drops() || embedded(); }
-  float* masks(const Frame& frame) const { return drops() ? frame.at(factors) : nullptr; }
   std::int64_t table_size() const { return 6 * rows() + 2 * in.length + in.samples + 6; }
   Table table_of(const Frame& frame) const {
     std::int32_t* at = frame.integers(table);
@@ -178,13 +176,7 @@ struct RecurrentInput::Steps {
   }
 
   /// Returns the memory of rows and masks, which forward and backward use.
-  std::vector<Ref> memory() const {
-    std::vector<Ref> used{gates.ref};
-    if (drops()) used.insert(used.end(), {factors, keep});
-    if (reads_copy()) used.push_back(read.ref);
-    if (embedded()) used.insert(used.end(), {distinct.ref, table});
-    return used;
-  }
+  std::vector<Ref> memory() const { return {gates.ref, factors, keep, read.ref, distinct.ref, table}; }
 
   std::vector<std::int64_t> sizes() const {
     return embedded() ? std::vector{piece, rows()} : std::vector{rows()};
@@ -203,21 +195,21 @@ struct RecurrentInput::Steps {
     const RecurrentKernels<T>& here = kernels<RecurrentKernels<T>>();
     if (drops()) {
       draw_recurrent_factors(frame, in.samples, in.features, dropout, stream, frame.at(factors),
-                             reinterpret_cast<std::uint8_t*>(frame.address(keep)));
+                             frame.at<std::uint8_t>(keep));
     }
     find_equal_rows(frame);
     const EqualRows equal = equal_rows(frame);
     const T* const from = frame.at<T>(x);
     const std::byte *const w = frame.address(weight.ref), *const b = frame.address(bias.ref);
-    T* const to = reads_copy() ? frame.at<T>(read) : nullptr;
+    T* const to = frame.at<T>(read);
     if (equal.count > 0) {
-      here.gather_rows(equal, from, masks(frame), in.samples, in.features, to);
+      here.gather_rows(equal, from, frame.at(factors), in.samples, in.features, to);
       for_each_piece(equal, to, in.features, [&](std::int64_t row) {
         forward->run(frame, piece, to + row * in.features, w, b, frame.at<T>(distinct) + row * width);
       });
       return;
     }
-    if (drops()) here.scale_time_steps(from, masks(frame), in.length, in.samples * in.features, to);
+    if (drops()) here.scale_time_steps(from, frame.at(factors), in.length, in.samples * in.features, to);
     forward->run(frame, rows(), drops() ? to : from, w, b, frame.at<T>(gates));
   }
 
@@ -240,14 +232,14 @@ struct RecurrentInput::Steps {
     T* const to = frame.at<T>(dx);
     if (equal.count == 0) {
       data->run(frame, rows(), frame.at<T>(gates), w, to);
-      if (drops()) here.scale_time_steps(to, masks(frame), in.length, in.samples * in.features, to);
+      if (drops()) here.scale_time_steps(to, frame.at(factors), in.length, in.samples * in.features, to);
       return;
     }
     T* const rows_dx = frame.at<T>(read);
     for_each_piece(equal, frame.at<T>(distinct), width, [&](std::int64_t row) {
       data->run(frame, piece, frame.at<T>(distinct) + row * width, w, rows_dx + row * in.features);
     });
-    here.scatter_rows(equal, rows_dx, masks(frame), in.samples, in.features, to);
+    here.scatter_rows(equal, rows_dx, frame.at(factors), in.samples, in.features, to);
   }
 };
 
@@ -265,7 +257,6 @@ RecurrentInput::RecurrentInput(PlanBuilder& plan, const Node& node, const Direct
   s.dropout = plan.training(node) ? spec.options.dropout : 0;
   s.stream = mask_stream(node, spec.number, Mask::kInput);
   s.tokens = spec.embedded;
-  s.biased = product_.has_bias();
   s.reverse = spec.reverse;
   s.masked = static_cast<bool>(spec.tokens);
   s.vocabulary = spec.vocabulary;
@@ -311,10 +302,7 @@ ActiveRows RecurrentInput::active_rows(const Frame& frame) const {
                                 : ActiveRows{};
 }
 
-std::vector<Ref> RecurrentInput::uses() const {
-  if (!steps_->embedded()) return {};
-  return {steps_->distinct.ref, steps_->table};
-}
+std::vector<Ref> RecurrentInput::uses() const { return {steps_->distinct.ref, steps_->table}; }
 
 std::int64_t RecurrentInput::piece() const { return steps_->skips_padding ? steps_->piece : 0; }
 
@@ -326,9 +314,8 @@ void RecurrentInput::add_forward(PlanBuilder& plan, const Node& node) {
   used.push_back(s.forward->scratch);
   s.weight = plan.working(node, product_.weight(), product_.forward().weights_desc());
   used.push_back(s.weight.ref);
-  if (s.biased) used.push_back((s.bias = plan.parameter(node, product_.bias())).ref);
-  used.push_back(s.x.ref);
-  if (s.embedded()) used.insert(used.end(), {s.tokens.ref, s.seen});
+  if (product_.has_bias()) used.push_back((s.bias = plan.parameter(node, product_.bias())).ref);
+  used.insert(used.end(), {s.x.ref, s.tokens.ref, s.seen});
   plan.add_typed_kernel(
       s.gates.desc, node, "forward input",
       [steps = steps_]<class T>(const Frame& frame) { steps->run_forward<T>(frame); }, used, {},

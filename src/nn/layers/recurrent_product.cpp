@@ -104,10 +104,9 @@ RowsGradient::RowsGradient(PlanBuilder& plan, const Node& node, const RecurrentP
       products_(plan, product, piece > 0 ? std::vector{piece, all_} : std::vector{all_},
                 [&](const RecurrentProduct& rows) { return rows.backward_weights(plan, node); }),
       dweight_(plan.gradient_of(node, product.weight())),
-      biased_(product.has_bias()),
       uses_({products_.scratch, dweight_.ref}),
       completes_({plan.slot(node, product.weight())}) {
-  if (biased_) {
+  if (product.has_bias()) {
     uses_.push_back((dbias_ = plan.gradient_of(node, product.bias())).ref);
     completes_.push_back(plan.slot(node, product.bias()));
   }
@@ -123,17 +122,17 @@ void RowsGradient::run(const Frame& frame, T* x, T* dy, std::int64_t rows) {
   const std::int64_t end = (rows + piece_ - 1) / piece_ * piece_;
   std::fill(x + rows * in_, x + end * in_, T(0.0F));
   std::fill(dy + rows * out_, dy + end * out_, T(0.0F));
-  float* const piece_dw = reinterpret_cast<float*>(frame.address(of_piece_));
+  float* const piece_dw = frame.at(of_piece_);
   float* const piece_db = piece_dw + elements_of(dweight_.desc);
   const auto add = [](const float* a, float* sum, std::size_t n) {
     kernels<ElementwiseKernels<float>>().add(a, sum, sum, n, false);
   };
   std::fill_n(dw, elements_of(dweight_.desc), 0.0F);
-  if (biased_) std::fill_n(db, out_, 0.0F);
+  if (db != nullptr) std::fill_n(db, out_, 0.0F);
   for (std::int64_t row = 0; row < end; row += piece_) {
     products_.run(frame, piece_, x + row * in_, dy + row * out_, piece_db, piece_dw);
     add(piece_dw, dw, elements_of(dweight_.desc));
-    if (biased_) add(piece_db, db, static_cast<std::size_t>(out_));
+    if (db != nullptr) add(piece_db, db, static_cast<std::size_t>(out_));
   }
 }
 template void RowsGradient::run(const Frame&, float*, float*, std::int64_t);

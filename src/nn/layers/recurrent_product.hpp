@@ -110,9 +110,8 @@ class RowsGradient {
  private:
   std::int64_t all_, piece_, in_, out_;
   RowProducts products_;
-  Tensor dweight_, dbias_;
-  bool biased_;   // a step must not ask a Tensor, which allocates
-  Ref of_piece_;  // the gradients by one piece
+  Tensor dweight_, dbias_;  // dbias_: empty without a bias
+  Ref of_piece_;            // the gradients by one piece
   std::vector<Ref> uses_;
   std::vector<std::size_t> completes_;
 };

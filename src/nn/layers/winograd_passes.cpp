@@ -1,20 +1,9 @@
 #include "nn/layers/winograd_passes.hpp"
 
-#include <optional>
-
 #include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
 namespace {
-
-/// Returns the place of a tensor that may be empty.
-std::optional<Ref> place_of(const Tensor& tensor) {
-  return tensor ? std::optional(tensor.ref) : std::nullopt;
-}
-template <class T = float>
-T* at_or_null(const Frame& frame, const std::optional<Ref>& place) {
-  return place ? reinterpret_cast<T*>(frame.address(*place)) : nullptr;
-}
 
 Ref scratch_of(PlanBuilder& plan, std::int64_t floats) {
   return plan.scratch(static_cast<std::size_t>(floats) * sizeof(float));
@@ -47,22 +36,12 @@ void share_samples(const WinogradShape& shape, const Scratch& scratch, const Wor
       scratch.threads);
 }
 
-template <class T>
-T* moved(T* memory, std::int64_t by) {
-  return memory == nullptr ? nullptr : memory + by;
-}
-
 /// Returns the memory from which the kernels read the weights: the parameter, or its form `kind`.
 Tensor weights_of(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                   WeightForm::Kind kind) {
   const Tensor weight = plan.parameter(node, convolution.weight);
   if (convolution.shape.by_pieces()) return weight;
   return plan.working(node, convolution.weight, {kind, weight.desc});
-}
-
-std::vector<Ref> with(std::vector<Ref> uses, const std::optional<Ref>& gate) {
-  if (gate) uses.push_back(*gate);
-  return uses;
 }
 
 }  // namespace
@@ -77,82 +56,68 @@ Desc winograd_weight(const Dims& dims) {
 
 void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                           const Tensor& x, const Tensor& y) {
-  const WinogradKernels& kernels = *winograd_kernels();
+  const WinogradKernels* const kernels = winograd_kernels();
   const Tensor weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinograd);
-  std::optional<Ref> bias;
-  if (!convolution.bias.empty()) bias = plan.parameter(node, convolution.bias).ref;
+  const Ref bias = convolution.bias.empty() ? Ref{} : plan.parameter(node, convolution.bias).ref;
   const Scratch scratch(plan, convolution.shape);
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=, run = kernels.passes<T>().forward, shape = convolution.shape,
-         relu = convolution.relu](const Frame& frame) {
-          share_samples(shape, scratch,
-                        [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
-                          run(part, frame.at<T>(x) + in, frame.at(weights), at_or_null(frame, bias), relu,
-                              frame.at<T>(y) + out, frame.at(scratch.ref) + own);
-                        });
-        },
-        {x.ref, weights.ref, scratch.ref, y.ref}, y, convolution.flops, {}, kernels.name);
-  });
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=, shape = convolution.shape, relu = convolution.relu]<class T>(const Frame& frame) {
+        share_samples(shape, scratch,
+                      [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
+                        kernels->passes<T>().forward(part, frame.at<T>(x, in), frame.at(weights),
+                                                     frame.at(bias), relu, frame.at<T>(y, out),
+                                                     frame.at(scratch.ref, own));
+                      });
+      },
+      {x.ref, weights.ref, scratch.ref, y.ref}, y, convolution.flops, {}, kernels->name);
 }
 
 Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                               const Tensor& x, const Tensor& dy, const Tensor& gate, bool joined) {
-  const WinogradKernels& kernels = *winograd_kernels();
+  const WinogradKernels* const kernels = winograd_kernels();
   const Tensor dw = plan.gradient_of(node, convolution.weight);
   std::vector<std::size_t> completes{plan.slot(node, convolution.weight)};
-  std::optional<Ref> dbias;
+  Ref dbias;
   if (!convolution.bias.empty()) {
     dbias = plan.gradient_of(node, convolution.bias).ref;
     completes.push_back(plan.slot(node, convolution.bias));
   }
   Tensor weights, dx;
-  std::vector<Ref> uses{x.ref, dy.ref};
   if (joined) {
     weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinogradTransposed);
     dx = plan.allocate(x.desc);
-    uses.insert(uses.end(), {weights.ref, dx.ref});
   }
-  const Ref scratch = scratch_of(plan, kernels.gradient_scratch_floats(convolution.shape));
-  uses.push_back(scratch);
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, joined ? "backward weights, data" : "backward weights",
-        [=, run = kernels.passes<T>().weight_gradient, shape = convolution.shape, gate = place_of(gate),
-         weights = place_of(weights), dx = place_of(dx)](const Frame& frame) {
-          run(shape, frame.at<T>(x), frame.at<T>(dy), at_or_null<T>(frame, gate), frame.at(dw),
-              at_or_null(frame, dbias), at_or_null(frame, weights), at_or_null<T>(frame, dx),
-              frame.at(scratch));
-        },
-        with(uses, place_of(gate)), dw, (joined ? 2 : 1) * convolution.flops, completes, kernels.name);
-  });
+  const Ref scratch = scratch_of(plan, kernels->gradient_scratch_floats(convolution.shape));
+  plan.add_typed_kernel(
+      x.desc, node, joined ? "backward weights, data" : "backward weights",
+      [=, shape = convolution.shape]<class T>(const Frame& frame) {
+        kernels->passes<T>().weight_gradient(shape, frame.at<T>(x), frame.at<T>(dy), frame.at<T>(gate),
+                                             frame.at(dw), frame.at(dbias), frame.at(weights),
+                                             frame.at<T>(dx), frame.at(scratch));
+      },
+      {x.ref, dy.ref, weights.ref, dx.ref, scratch, gate.ref}, dw, (joined ? 2 : 1) * convolution.flops,
+      completes, kernels->name);
   return dx;
 }
 
 Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                                   const Desc& x, const Tensor& dy, const Tensor& gate) {
-  const WinogradKernels& kernels = *winograd_kernels();
+  const WinogradKernels* const kernels = winograd_kernels();
   const Tensor weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinogradTransposed);
   const Tensor dx = plan.allocate(x);
   const Scratch scratch(plan, convolution.shape);
-  with_stored_type(x, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "backward data",
-        [=, run = kernels.passes<T>().data_gradient, shape = convolution.shape,
-         gate = place_of(gate)](const Frame& frame) {
-          share_samples(shape, scratch,
-                        [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
-                          run(part, frame.at<T>(dy) + out, moved(at_or_null<T>(frame, gate), out),
-                              frame.at(weights), frame.at<T>(dx) + in, frame.at(scratch.ref) + own);
-                        });
-        },
-        with({dy.ref, weights.ref, scratch.ref, dx.ref}, place_of(gate)), dx, convolution.flops, {},
-        kernels.name);
-  });
+  plan.add_typed_kernel(
+      x, node, "backward data",
+      [=, shape = convolution.shape]<class T>(const Frame& frame) {
+        share_samples(shape, scratch,
+                      [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
+                        kernels->passes<T>().data_gradient(part, frame.at<T>(dy, out), frame.at<T>(gate, out),
+                                                           frame.at(weights), frame.at<T>(dx, in),
+                                                           frame.at(scratch.ref, own));
+                      });
+      },
+      {dy.ref, weights.ref, scratch.ref, dx.ref, gate.ref}, dx, convolution.flops, {}, kernels->name);
   return dx;
 }
 

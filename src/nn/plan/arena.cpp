@@ -54,14 +54,14 @@ ArenaPlacement place_buffers(const CompiledPlan& plan) {
     ++time;
   }
   for (const Tensor* tensor : {&plan.output, &plan.logits, &plan.loss_gradient, &plan.converted}) {
-    if (*tensor) use(tensor->ref, time);
+    use(tensor->ref, time);
   }
   ++time;
   for (const Step& step : plan.backward) {
     for (const Ref ref : step.uses) use_back(ref, time);
     ++time;
   }
-  if (plan.input_gradient) use(plan.input_gradient.ref, time);
+  use(plan.input_gradient.ref, time);
   return place(buffers);
 }
 

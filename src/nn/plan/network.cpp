@@ -16,6 +16,8 @@ namespace convoke::nn {
 
 std::byte* Frame::address(Ref ref) const {
   switch (ref.place) {
+    case Ref::Place::kNone:
+      return nullptr;
     case Ref::Place::kActivation:
       return activations + offsets[ref.id];
     case Ref::Place::kScratch:
@@ -179,7 +181,7 @@ class Network::Compiled {
   std::span<double> moments_after(const std::vector<Step>& list, std::size_t end) const {
     if (end == 0 || list[end - 1].moments.count == 0) return {};
     const Moments& moments = list[end - 1].moments;
-    return {reinterpret_cast<double*>(frame_.address(moments.ref)), moments.count};
+    return {frame_.at<double>(moments.ref), moments.count};
   }
 
   std::vector<dnnl::memory> memories_;

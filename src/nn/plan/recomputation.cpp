@@ -30,7 +30,7 @@ class Checkpointing {
   Checkpointing(const CompiledPlan& plan, const std::vector<Step>& offers)
       : plan_(plan), offers_(plan.forward.size()), buffers_(plan.buffer_bytes.size()) {
     for (const Tensor* tensor : {&plan.input, &plan.output, &plan.logits, &plan.converted}) {
-      if (*tensor && is_buffer(tensor->ref)) buffers_[tensor->ref.id].pinned = true;
+      if (is_buffer(tensor->ref)) buffers_[tensor->ref.id].pinned = true;
     }
     for (std::size_t i = 0; i < plan.forward.size(); ++i) read_forward(i, offers);
     for (const Step& step : plan.backward) {
@@ -75,7 +75,7 @@ class Checkpointing {
   void read_forward(std::size_t i, const std::vector<Step>& offers) {
     const Step& step = plan_.forward[i];
     const auto offer = std::find_if(offers.begin(), offers.end(), [&](const Step& each) {
-      return step.output && each.output.ref == step.output.ref && each.info.node == step.info.node;
+      return each.output.ref == step.output.ref && each.info.node == step.info.node;
     });
     if (offer != offers.end()) offers_[i] = &*offer;
     const bool repeats = step.moments.count == 0 && std::ranges::none_of(step.uses, [](Ref ref) {
@@ -84,7 +84,7 @@ class Checkpointing {
     for (const Ref ref : step.uses) {
       if (!is_buffer(ref)) continue;
       BufferHistory& buffer = buffers_[ref.id];
-      const bool result = step.output && step.output.ref == ref;
+      const bool result = step.output.ref == ref;
       if (!buffer.used() || result) {
         buffer.last_write = i;
         // An offer writes the result alone; the rest of the step's memory, such as statistics, is small.
@@ -116,7 +116,7 @@ class Checkpointing {
     const Step& step = plan_.forward[i];
     return std::ranges::any_of(step.uses, [&](Ref ref) {
       return is_buffer(ref) && wanted.contains(ref.id) &&
-             (buffers_[ref.id].first == i || (step.output && step.output.ref == ref));
+             (buffers_[ref.id].first == i || step.output.ref == ref);
     });
   }
 
@@ -170,7 +170,7 @@ bool uses(const Step& step, Ref ref) {
 
 /// True if the memory holds only one value, which backward reads.
 bool suits(const CompiledPlan& plan, Ref value) {
-  const auto writes = [&](const Step& step) { return step.output && step.output.ref == value; };
+  const auto writes = [&](const Step& step) { return step.output.ref == value; };
   return std::count_if(plan.forward.begin(), plan.forward.end(), writes) == 1 &&
          std::any_of(plan.backward.begin(), plan.backward.end(),
                      [&](const Step& step) { return uses(step, value); });

@@ -11,13 +11,14 @@
 namespace convoke::nn {
 
 /// A piece of a plan's memory: a buffer of the activation arena, the scratch memory that all steps share, or
-/// a place in the caller's arenas.
+/// a place in the caller's arenas; by default none.
 struct Ref {
-  enum class Place : unsigned char { kActivation, kScratch, kParameter, kGradient, kWorking };
-  Place place = Place::kActivation;
+  enum class Place : unsigned char { kNone, kActivation, kScratch, kParameter, kGradient, kWorking };
+  Place place = Place::kNone;
   /// activation: number of the buffer; working weights: offset in bytes; otherwise offset in floats
   std::size_t id = 0;
 
+  explicit operator bool() const { return place != Place::kNone; }
   friend auto operator<=>(const Ref&, const Ref&) = default;
 };
 
@@ -26,7 +27,7 @@ struct Tensor {
   Desc desc;
   Ref ref;
   bool exclusive = true;  ///< no other step reads this memory later: it may be overwritten in place
-  explicit operator bool() const { return dims_of(desc).size() > 0; }
+  explicit operator bool() const { return static_cast<bool>(ref); }
 };
 
 /// The addresses that a run's steps work on, and the data of the run.
@@ -42,14 +43,19 @@ struct Frame {
   /// samples over which moments are summed: those of the batch, or of this plan alone
   std::int64_t group = 0;
 
+  /// Returns null for no memory.
   std::byte* address(Ref ref) const;
-  float* at(Ref ref) const { return reinterpret_cast<float*>(address(ref)); }
-  /// Returns an address for kernels over the stored type; T is the tensor's type.
+  /// Returns the address of element `first`, or null for no memory. T: the type of the elements, for kernels
+  /// over the stored type that of the tensor.
   template <class T = float>
-  T* at(const Tensor& tensor) const {
-    return reinterpret_cast<T*>(address(tensor.ref));
+  T* at(Ref ref, std::int64_t first = 0) const {
+    return ref ? reinterpret_cast<T*>(address(ref)) + first : nullptr;
   }
-  std::int32_t* integers(Ref ref) const { return reinterpret_cast<std::int32_t*>(address(ref)); }
+  template <class T = float>
+  T* at(const Tensor& tensor, std::int64_t first = 0) const {
+    return at<T>(tensor.ref, first);
+  }
+  std::int32_t* integers(Ref ref, std::int64_t first = 0) const { return at<std::int32_t>(ref, first); }
 };
 
 /// Calls f with a value of the stored type of `desc`: float or Bf16.
