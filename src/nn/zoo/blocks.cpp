@@ -4,13 +4,28 @@
 
 #include <algorithm>
 
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-
 namespace convoke::nn {
+
+Symbol head(Symbol features, const ZooOptions& options, const Initializers& initializers) {
+  if (!options.head) return features;
+  return apply(Dense({.units = options.classes, .initializers = initializers}), features, "predictions");
+}
+
+Symbol kaiming_conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
+                    std::string name) {
+  return apply(Conv2d({.filters = filters,
+                       .kernel = kernel,
+                       .stride = stride,
+                       .padding = Padding::by((kernel - 1) / 2),
+                       .bias = false,
+                       .initializers = {.weight = "kaiming_normal"}}),
+               x, std::move(name));
+}
+
+Symbol pooled_to(Symbol x, std::int64_t size) {
+  const bool fits = shape_of(x)[1] == size && shape_of(x)[2] == size;
+  return fits ? x : adaptive_average_pool(x, size);
+}
 
 std::int64_t multiple_of_8(double channels) {
   const std::int64_t rounded = std::max<std::int64_t>(8, static_cast<std::int64_t>(channels + 4) / 8 * 8);
@@ -25,7 +40,7 @@ Symbol conv_norm(Symbol x, const ConvNorm& unit, const std::string& conv, const 
   x = apply(Conv2d({.filters = unit.filters,
                     .kernel = unit.kernel,
                     .stride = unit.stride,
-                    .padding = Padding::by((unit.kernel - 1) / 2),
+                    .padding = unit.same ? Padding::same() : Padding::by((unit.kernel - 1) / 2),
                     .groups = unit.depthwise ? unit.filters : 1,
                     .bias = false,
                     .initializers = kaiming_fan_out()}),
@@ -38,38 +53,43 @@ Symbol conv_norm(Symbol x, const ConvNorm& unit, const std::string& name) {
   return conv_norm(x, unit, name + ".0", name + ".1");
 }
 
-Symbol squeeze_excite(Symbol x, const SqueezeExcite& options, const std::string& reduce,
-                      const std::string& expand) {
-  const auto dense = [](Symbol s, std::int64_t units, const std::string& node) {
-    return apply(Dense({.units = units, .initializers = kaiming_fan_out()}), s, node);
+PartNames torch_names(const std::string& name, bool flat) {
+  return [=, number = 0](ResidualPart part) mutable -> std::array<std::string, 2> {
+    const std::string own = fmt::format("{}.{}", name, number++);
+    if (part == ResidualPart::kExcite) return {own + ".fc1", own + ".fc2"};
+    if (part == ResidualPart::kProject && flat) return {own, fmt::format("{}.{}", name, number)};
+    return {own + ".0", own + ".1"};
   };
-  const Symbol scale = options.activation(dense(global_average_pool(x), options.squeezed, reduce));
-  return multiply({x, options.gate(dense(scale, shape_of(x)[0], expand))});
 }
 
-Symbol inverted_residual(Symbol x, const InvertedResidual& block, const std::string& name) {
+Symbol inverted_residual(Symbol x, const InvertedResidual& block, const PartNames& names) {
   const std::int64_t channels = shape_of(x)[0];
-  int part = 0;
-  const auto next = [&] { return fmt::format("{}.{}", name, part++); };
+  const auto add_unit = [&](Symbol y, ResidualPart part, ConvNorm unit) {
+    unit.same = block.same;
+    unit.norm = block.norm;
+    const auto [conv, norm] = names(part);
+    return conv_norm(y, unit, conv, norm);
+  };
   Symbol y = x;
   if (block.expanded != channels) {
-    y = conv_norm(y, {.filters = block.expanded, .activation = block.activation, .norm = block.norm}, next());
+    y = add_unit(y, ResidualPart::kExpand, {.filters = block.expanded, .activation = block.activation});
   }
-  y = conv_norm(y,
-                {.filters = block.expanded,
-                 .kernel = block.kernel,
-                 .stride = block.stride,
-                 .depthwise = true,
-                 .activation = block.activation,
-                 .norm = block.norm},
-                next());
+  y = add_unit(y, ResidualPart::kDepthwise,
+               {.filters = block.expanded,
+                .kernel = block.kernel,
+                .stride = block.stride,
+                .depthwise = true,
+                .activation = block.activation});
   if (block.excite.squeezed > 0) {
-    const std::string excite = next();
-    y = squeeze_excite(y, block.excite, excite + ".fc1", excite + ".fc2");
+    const auto [reduce, expand] = names(ResidualPart::kExcite);
+    const auto dense = [](Symbol s, std::int64_t units, const std::string& node) {
+      return apply(Dense({.units = units, .initializers = kaiming_fan_out()}), s, node);
+    };
+    const Symbol scale =
+        block.excite.activation(dense(global_average_pool(y), block.excite.squeezed, reduce));
+    y = multiply({y, block.excite.gate(dense(scale, shape_of(y)[0], expand))});
   }
-  const std::string last = next();
-  const ConvNorm project{.filters = block.filters, .norm = block.norm};
-  y = block.flat ? conv_norm(y, project, last, next()) : conv_norm(y, project, last);
+  y = add_unit(y, ResidualPart::kProject, {.filters = block.filters});
   if (block.stride != 1 || channels != block.filters) return y;
   return add(block.drop > 0 ? stochastic_depth(y, block.drop) : y, x);
 }

@@ -4,14 +4,7 @@
 
 #include <array>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/layer_norm.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/per_channel.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -4,11 +4,7 @@
 
 #include <array>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/concat.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -16,9 +12,7 @@ namespace {
 constexpr std::int64_t kGrowth = 32;           // channels that a layer adds
 constexpr std::int64_t kNarrow = 4 * kGrowth;  // channels of the layer's 1 x 1 convolution
 
-Symbol norm_relu(Symbol x, const std::string& name) {
-  return relu(apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, name));
-}
+Symbol norm_relu(Symbol x, const std::string& name) { return relu(apply(BatchNorm(kTorchNorm), x, name)); }
 
 /// Concatenates the input with the output of a 1x1 and a 3x3 convolution of it.
 Symbol dense_layer(Symbol x, const std::string& name) {
@@ -33,7 +27,13 @@ Symbol transition(Symbol x, const std::string& name) {
   return average_pool(kaiming_conv(norm_relu(x, name + ".norm"), half, 1, 1, name + ".conv"));
 }
 
-Symbol densenet(Symbol x, const ZooOptions& options, const std::array<int, 4>& depths) {
+}  // namespace
+
+Symbol densenet(Symbol x, const ZooOptions& options, int layers) {
+  using Depths = std::array<int, 4>;  // layers of each block
+  const Depths depths = layers == 121   ? Depths{6, 12, 24, 16}
+                        : layers == 169 ? Depths{6, 12, 32, 32}
+                                        : Depths{6, 12, 48, 32};
   x = kaiming_conv(x, 2 * kGrowth, 7, 2, "features.conv0");
   x = max_pool(norm_relu(x, "features.norm0"), {.size = 3, .stride = 2, .padding = Padding::by(1)});
   for (std::size_t block = 1; block <= depths.size(); ++block) {
@@ -45,11 +45,5 @@ Symbol densenet(Symbol x, const ZooOptions& options, const std::array<int, 4>& d
   x = norm_relu(x, "features.norm5");
   return head(global_average_pool(x), options, {.weight = "torch_default"});
 }
-
-}  // namespace
-
-Symbol densenet121(Symbol x, const ZooOptions& options) { return densenet(x, options, {6, 12, 24, 16}); }
-Symbol densenet169(Symbol x, const ZooOptions& options) { return densenet(x, options, {6, 12, 32, 32}); }
-Symbol densenet201(Symbol x, const ZooOptions& options) { return densenet(x, options, {6, 12, 48, 32}); }
 
 }  // namespace convoke::nn

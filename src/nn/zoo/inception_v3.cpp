@@ -1,11 +1,6 @@
 #include "nn/zoo/zoo.hpp"
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/concat.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -1,11 +1,6 @@
 #include "nn/zoo/zoo.hpp"
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 

@@ -4,9 +4,6 @@
 
 #include <array>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/pool.hpp"
 #include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
@@ -35,9 +32,8 @@ Symbol mobilenet_v2(Symbol x, const ZooOptions& options) {
                             {.expanded = stage.expansion * shape_of(x)[0],
                              .filters = stage.filters,
                              .stride = i == 0 ? stage.stride : 1,
-                             .activation = relu6,
-                             .flat = true},
-                            fmt::format("features.{}.conv", part++));
+                             .activation = relu6},
+                            torch_names(fmt::format("features.{}.conv", part++), true));
     }
   }
   x = conv_norm(x, {.filters = 1280, .activation = relu6}, fmt::format("features.{}", part));

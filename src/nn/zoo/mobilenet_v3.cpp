@@ -4,10 +4,6 @@
 
 #include <vector>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/pool.hpp"
 #include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
@@ -17,7 +13,7 @@ namespace {
 struct MobileNetV3Row {
   std::int64_t kernel, expanded, filters;
   bool excite;
-  Function activation;
+  UnaryLayer activation;
   std::int64_t stride;
 };
 
@@ -56,7 +52,7 @@ Symbol mobilenet_v3(Symbol x, const ZooOptions& options, const std::vector<Mobil
                            .activation = row.activation,
                            .excite = {.squeezed = squeezed, .activation = relu, .gate = hard_sigmoid},
                            .norm = kNorm},
-                          fmt::format("features.{}.block", part++));
+                          torch_names(fmt::format("features.{}.block", part++)));
   }
   x = conv_norm(x, {.filters = 6 * shape_of(x)[0], .activation = hard_swish, .norm = kNorm},
                 fmt::format("features.{}", part));

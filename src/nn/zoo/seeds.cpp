@@ -2,16 +2,7 @@
 
 #include <array>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/embedding.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/recurrent.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 

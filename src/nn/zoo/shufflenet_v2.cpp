@@ -4,14 +4,7 @@
 
 #include <array>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/channel_shuffle.hpp"
-#include "convoke/nn/layers/concat.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/slice.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -33,7 +26,7 @@ Symbol shuffle_conv_norm(Symbol x, Conv2dOptions options, const std::string& nam
   options.bias = false;
   options.initializers.weight = "torch_default";
   x = apply(Conv2d(options), x, fmt::format("{}.{}", name, i));
-  return apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, fmt::format("{}.{}", name, i + 1));
+  return apply(BatchNorm(kTorchNorm), x, fmt::format("{}.{}", name, i + 1));
 }
 
 /// 1x1, 3x3 depthwise, 1x1.

@@ -5,12 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/concat.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {

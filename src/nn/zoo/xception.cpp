@@ -2,13 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/separable_conv2d.hpp"
-#include "nn/zoo/head.hpp"
+#include "nn/zoo/blocks.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -9,10 +9,10 @@
 namespace convoke::nn {
 namespace {
 
-/// Makes a member of a family whose function takes one more argument.
-template <auto kFamily, auto kWhich>
+/// Makes a member of a family whose function takes more arguments.
+template <auto kFamily, auto... kWhich>
 Symbol member(Symbol x, const ZooOptions& options) {
-  return kFamily(x, options, kWhich);
+  return kFamily(x, options, kWhich...);
 }
 
 using ZooMaker = Symbol (*)(Symbol x, const ZooOptions& options);
@@ -30,9 +30,9 @@ constexpr std::array kZoo{
     Entry{"alexnet", alexnet, {3, 224, 224}},
     Entry{"birds", birds, {3, 224, 224}},
     Entry{"convnext-tiny", convnext_tiny, {3, 224, 224}},
-    Entry{"densenet121", densenet121, {3, 224, 224}},
-    Entry{"densenet169", densenet169, {3, 224, 224}},
-    Entry{"densenet201", densenet201, {3, 224, 224}},
+    Entry{"densenet121", member<densenet, 121>, {3, 224, 224}},
+    Entry{"densenet169", member<densenet, 169>, {3, 224, 224}},
+    Entry{"densenet201", member<densenet, 201>, {3, 224, 224}},
     Entry{"efficientnet-b0", member<efficientnet, 0>, {3, 224, 224}},
     Entry{"efficientnet-b0-keras", member<efficientnet_keras, 0>, {3, 224, 224}},
     Entry{"efficientnet-b1", member<efficientnet, 1>, {3, 240, 240}},
@@ -63,16 +63,16 @@ constexpr std::array kZoo{
     Entry{"mobilenet-v3-large", mobilenet_v3_large, {3, 224, 224}},
     Entry{"mobilenet-v3-small", mobilenet_v3_small, {3, 224, 224}},
     Entry{"nn-twins", nn_twins, {5}},
-    Entry{"resnet101", resnet101, {3, 224, 224}},
+    Entry{"resnet101", member<resnet, 101>, {3, 224, 224}},
     Entry{"resnet101-keras", member<resnet_keras, 101>, {3, 224, 224}},
-    Entry{"resnet152", resnet152, {3, 224, 224}},
+    Entry{"resnet152", member<resnet, 152>, {3, 224, 224}},
     Entry{"resnet152-keras", member<resnet_keras, 152>, {3, 224, 224}},
-    Entry{"resnet18", resnet18, {3, 224, 224}},
-    Entry{"resnet20", resnet20, {3, 32, 32}},
-    Entry{"resnet34", resnet34, {3, 224, 224}},
-    Entry{"resnet50", resnet50, {3, 224, 224}},
+    Entry{"resnet18", member<resnet, 18>, {3, 224, 224}},
+    Entry{"resnet20", member<resnet_cifar, 20>, {3, 32, 32}},
+    Entry{"resnet34", member<resnet, 34>, {3, 224, 224}},
+    Entry{"resnet50", member<resnet, 50>, {3, 224, 224}},
     Entry{"resnet50-keras", member<resnet_keras, 50>, {3, 224, 224}},
-    Entry{"resnet56", resnet56, {3, 32, 32}},
+    Entry{"resnet56", member<resnet_cifar, 56>, {3, 32, 32}},
     Entry{"retina", retina, {3, 256, 256}},
     Entry{"shufflenet-v2", shufflenet_v2, {3, 224, 224}},
     Entry{"squeezenet1.0", squeezenet1_0, {3, 224, 224}},
@@ -85,14 +85,14 @@ constexpr std::array kZoo{
     Entry{"tf-efficientnet-b5", member<efficientnet_tf, 5>, {3, 456, 456}},
     Entry{"tf-efficientnet-b6", member<efficientnet_tf, 6>, {3, 528, 528}},
     Entry{"tf-efficientnet-b7", member<efficientnet_tf, 7>, {3, 600, 600}},
-    Entry{"vgg11", vgg11, {3, 224, 224}},
-    Entry{"vgg11-bn", vgg11_bn, {3, 224, 224}},
-    Entry{"vgg13", vgg13, {3, 224, 224}},
-    Entry{"vgg13-bn", vgg13_bn, {3, 224, 224}},
-    Entry{"vgg16", vgg16, {3, 224, 224}},
-    Entry{"vgg16-bn", vgg16_bn, {3, 224, 224}},
-    Entry{"vgg19", vgg19, {3, 224, 224}},
-    Entry{"vgg19-bn", vgg19_bn, {3, 224, 224}},
+    Entry{"vgg11", member<vgg, 11, false>, {3, 224, 224}},
+    Entry{"vgg11-bn", member<vgg, 11, true>, {3, 224, 224}},
+    Entry{"vgg13", member<vgg, 13, false>, {3, 224, 224}},
+    Entry{"vgg13-bn", member<vgg, 13, true>, {3, 224, 224}},
+    Entry{"vgg16", member<vgg, 16, false>, {3, 224, 224}},
+    Entry{"vgg16-bn", member<vgg, 16, true>, {3, 224, 224}},
+    Entry{"vgg19", member<vgg, 19, false>, {3, 224, 224}},
+    Entry{"vgg19-bn", member<vgg, 19, true>, {3, 224, 224}},
     Entry{"wide-resnet-28-10", wide_resnet_28_10, {3, 32, 32}},
     Entry{"xception", xception, {3, 299, 299}},
 };

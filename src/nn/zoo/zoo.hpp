@@ -16,19 +16,11 @@ Symbol lenet5(Symbol x, const ZooOptions& options);
 /// the mean of the last feature maps, because the hidden dense layers belong to the head.
 Symbol alexnet(Symbol x, const ZooOptions& options);
 
-// K. Simonyan, A. Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR 2015,
-// table 1, as in torchvision, with its node names. Without a head, they end in the mean of the last feature
-// maps, because the hidden dense layers belong to the head.
-Symbol vgg11(Symbol x, const ZooOptions& options);  ///< configuration A
-Symbol vgg13(Symbol x, const ZooOptions& options);  ///< configuration B
-Symbol vgg16(Symbol x, const ZooOptions& options);  ///< configuration D
-Symbol vgg19(Symbol x, const ZooOptions& options);  ///< configuration E
-
-/// With batch norm after every convolution.
-Symbol vgg11_bn(Symbol x, const ZooOptions& options);
-Symbol vgg13_bn(Symbol x, const ZooOptions& options);
-Symbol vgg16_bn(Symbol x, const ZooOptions& options);
-Symbol vgg19_bn(Symbol x, const ZooOptions& options);
+/// K. Simonyan, A. Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR
+/// 2015, table 1, as in torchvision, with its node names. Without a head, it ends in the mean of the last
+/// feature maps, because the hidden dense layers belong to the head. `layers`: 11, 13, 16 or 19,
+/// configurations A, B, D and E. `norm`: with batch norm after every convolution.
+Symbol vgg(Symbol x, const ZooOptions& options, int layers, bool norm);
 
 // F. Iandola et al., "SqueezeNet: AlexNet-level accuracy with 50x fewer parameters", 2016, table 1, as in
 // torchvision, with its node names. The head is a convolution ("predictions"), a ReLU and the mean of its
@@ -51,12 +43,8 @@ Symbol xception(Symbol x, const ZooOptions& options);
 // K. He, X. Zhang, S. Ren, J. Sun, "Deep residual learning for image recognition", CVPR 2016, table 1.
 
 /// As in torchvision, with its node names: "v1.5", whose bottlenecks have the stride in the 3 x 3
-/// convolution.
-Symbol resnet18(Symbol x, const ZooOptions& options);
-Symbol resnet34(Symbol x, const ZooOptions& options);
-Symbol resnet50(Symbol x, const ZooOptions& options);
-Symbol resnet101(Symbol x, const ZooOptions& options);
-Symbol resnet152(Symbol x, const ZooOptions& options);
+/// convolution. `layers`: 18, 34, 50, 101 or 152.
+Symbol resnet(Symbol x, const ZooOptions& options, int layers);
 
 /// As in Keras Applications, with its node names: "v1", whose bottlenecks have the stride in their first
 /// convolution, with biases. `layers`: 50, 101 or 152.
@@ -67,18 +55,15 @@ Symbol resnet_keras(Symbol x, const ZooOptions& options, int layers);
 /// K. He et al., "Deep residual learning for image recognition", CVPR 2016, section 4.2, 6 n + 2 layers.
 /// Where the shape changes, the shortcut has no parameters: it reads every other pixel and adds channels of
 /// zeroes (the paper's option A, in the form of its authors' fb.resnet.torch).
-Symbol resnet20(Symbol x, const ZooOptions& options);
-Symbol resnet56(Symbol x, const ZooOptions& options);
+Symbol resnet_cifar(Symbol x, const ZooOptions& options, int layers);
 
 /// S. Zagoruyko, N. Komodakis, "Wide residual networks", BMVC 2016, table 1 with depth 28 and k = 10: batch
 /// norm and ReLU before the convolutions; no dropout.
 Symbol wide_resnet_28_10(Symbol x, const ZooOptions& options);
 
 /// G. Huang, Z. Liu, L. van der Maaten, K. Weinberger, "Densely connected convolutional networks", CVPR 2017,
-/// table 1, as in torchvision, with its node names.
-Symbol densenet121(Symbol x, const ZooOptions& options);
-Symbol densenet169(Symbol x, const ZooOptions& options);
-Symbol densenet201(Symbol x, const ZooOptions& options);
+/// table 1, as in torchvision, with its node names. `layers`: 121, 169 or 201.
+Symbol densenet(Symbol x, const ZooOptions& options, int layers);
 
 /// A. Howard et al., "MobileNets: Efficient convolutional neural networks for mobile vision applications",
 /// 2017, table 1, as in Keras Applications, with its node names. The last 1 x 1 convolution is a dense layer
