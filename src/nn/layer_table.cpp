@@ -23,8 +23,8 @@ struct LayerEntry {
   RangeOf range = nullptr;  ///< what is known of its value; null: nothing
 };
 
-constexpr auto kAverage = GlobalPool::Mode::kAverage;
-constexpr auto kMax = GlobalPool::Mode::kMax;
+constexpr auto kAverage = PoolMode::kAverage;
+constexpr auto kMax = PoolMode::kMax;
 constexpr auto kImage = GlobalPool::Over::kImage;
 constexpr auto kSequence = GlobalPool::Over::kSequence;
 
@@ -38,7 +38,8 @@ constexpr std::array kLayers{
     LayerEntry{"attention", "merging", kMaker<Attention>,
                "softmax(scale q kᵀ) v for each head, of query (L, F), key (S, F) and value (S, G): (L, G)"},
     LayerEntry{"average", "merging", kMaker<Average>, "mean of inputs of one shape", range_of_average},
-    LayerEntry{"average_pool", "pooling", kMaker<AveragePool>, "mean over windows: (C, H, W) → (C, H', W')"},
+    LayerEntry{"average_pool", "pooling", kMaker<Pool, kAverage>,
+               "mean over windows: (C, H, W) → (C, H', W')"},
     LayerEntry{"average_pool1d", "pooling", kMaker<Pool1d, kAverage>,
                "mean over windows along a sequence: (L, F) → (L', F)"},
     LayerEntry{"batch_norm", "normalization", kMaker<BatchNorm>,
@@ -88,7 +89,7 @@ constexpr std::array kLayers{
     LayerEntry{"group_norm", "normalization", kMaker<GroupNorm>,
                "normalizes groups of channels of each sample: images, sequences, vectors"},
     LayerEntry{
-        "gru", "recurrent", kMaker<Gru>,
+        "gru", "recurrent", kMaker<Recurrent, Recurrent::Unit::kGru>,
         "gated recurrent unit: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the time "
         "steps with token 0"},
     LayerEntry{"hard_sigmoid", "activation", kMaker<Activation, Activation::Function::kHardSigmoid>,
@@ -102,10 +103,10 @@ constexpr std::array kLayers{
                "x > 0 ? x : negative_slope x"},
     LayerEntry{"local_response_norm", "normalization", kMaker<LocalResponseNorm>,
                "divides by the sum of squares of neighboring channels; images"},
-    LayerEntry{"lstm", "recurrent", kMaker<Lstm>,
+    LayerEntry{"lstm", "recurrent", kMaker<Recurrent, Recurrent::Unit::kLstm>,
                "long short-term memory: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the "
                "time steps with token 0"},
-    LayerEntry{"max_pool", "pooling", kMaker<MaxPool>, "maximum over windows: (C, H, W) → (C, H', W')",
+    LayerEntry{"max_pool", "pooling", kMaker<Pool, kMax>, "maximum over windows: (C, H, W) → (C, H', W')",
                range_of_some},
     LayerEntry{"max_pool1d", "pooling", kMaker<Pool1d, kMax>,
                "maximum over windows along a sequence: (L, F) → (L', F)", range_of_some},

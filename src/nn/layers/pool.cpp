@@ -6,9 +6,9 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layers/pool1d.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/max_pool.hpp"
-#include "nn/layers/pooling.hpp"
 #include "nn/layers/resampling.hpp"
 #include "nn/layers/shared_keys.hpp"
 #include "nn/plan/step_threads.hpp"
@@ -110,36 +110,10 @@ Window2d pool_windows(const Shape& image, const PoolOptions& options) {
                options.ceil ? Rounding::kCeil : Rounding::kFloor);
 }
 
-}  // namespace
-
-Pool::Pool(Keys keys, PoolOptions options) : KeyedLayer(keys, options) {
-  if (options_.stride == Extent(0)) options_.stride = options_.size;
-}
-
-Shape Pool::output_shape(std::span<const ValueSpec> inputs) const {
-  require_less_padding(options_);
-  const Window2d window = pool_windows(inputs[0], options_);
-  return {inputs[0][0], window.height.output, window.width.output};
-}
-
-AveragePool::Keys AveragePool::keys() {
-  using O = PoolOptions;
-  static constexpr std::array kKeys{kPoolSize<O>, kPoolStride<O>,
-                                    key<&O::padding>({.name = "padding", .help = "padding around the image"}),
-                                    kCeil<O>, kCountPadding<O>};
-  return kKeys;
-}
-
-MaxPool::Keys MaxPool::keys() { return AveragePool::keys().first(4); }
-
-LayerTraits MaxPool::traits() const {
-  const PoolOptions& o = options();
-  const bool inside = o.padding == Padding::valid() && !o.ceil;
-  return {.applies_relu = true, .max_windows = {{o.size, inside, inside && o.stride == o.size}}};
-}
-
-void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& options) {
+void compile_max_pool(PlanBuilder& plan, const Node& node, PoolOptions options) {
   const std::size_t from = node.inputs[0];
+  if (const Node* pad = plan.fusion(node).zero_pad)
+    options.padding = padded_by(options.padding, *pad->layer->traits().zero_border);
   const Window2d window = pool_windows(image_before(plan, node), options);
   ChannelBlocks in;
   const Tensor x = plan.blocked(plan.value(from), node, in);
@@ -198,21 +172,44 @@ void compile_average_pool(PlanBuilder& plan, const Node& node, const PoolOptions
   compile_average(plan, node, options, window);
 }
 
-void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
-  PoolOptions all = options();
-  if (const Node* pad = plan.fusion(node).zero_pad) {
-    all.padding = padded_by(all.padding, *pad->layer->traits().zero_border);
-  }
-  compile_max_pool(plan, node, all);
+/// Compiles a pooling of the value of node.inputs[0], forward and backward: images, or sequences as images of
+/// one row.
+void compile_pool(PlanBuilder& plan, const Node& node, PoolMode mode, const PoolOptions& options) {
+  mode == PoolMode::kMax ? compile_max_pool(plan, node, options) : compile_average_pool(plan, node, options);
 }
 
-void AveragePool::compile(PlanBuilder& plan, const Node& node) const {
-  compile_average_pool(plan, node, options());
+}  // namespace
+
+Pool::Pool(PoolMode mode, PoolOptions options) : KeyedLayer(keys(mode), options), mode_(mode) {
+  if (options_.stride == Extent(0)) options_.stride = options_.size;
 }
+
+Shape Pool::output_shape(std::span<const ValueSpec> inputs) const {
+  require_less_padding(options_);
+  const Window2d window = pool_windows(inputs[0], options_);
+  return {inputs[0][0], window.height.output, window.width.output};
+}
+
+Pool::Keys Pool::keys(PoolMode mode) {
+  using O = PoolOptions;
+  static constexpr std::array kKeys{kPoolSize<O>, kPoolStride<O>,
+                                    key<&O::padding>({.name = "padding", .help = "padding around the image"}),
+                                    kCeil<O>, kCountPadding<O>};
+  return Keys(kKeys).first(mode == PoolMode::kAverage ? 5 : 4);
+}
+
+LayerTraits Pool::traits() const {
+  if (mode_ == PoolMode::kAverage) return {};
+  const PoolOptions& o = options_;
+  const bool inside = o.padding == Padding::valid() && !o.ceil;
+  return {.applies_relu = true, .max_windows = {{o.size, inside, inside && o.stride == o.size}}};
+}
+
+void Pool::compile(PlanBuilder& plan, const Node& node) const { compile_pool(plan, node, mode_, options_); }
 
 std::string_view GlobalPool::type() const {
-  if (over_ == Over::kImage) return mode_ == Mode::kMax ? "global_max_pool" : "global_average_pool";
-  return mode_ == Mode::kMax ? "global_max_pool1d" : "global_average_pool1d";
+  if (over_ == Over::kImage) return mode_ == PoolMode::kMax ? "global_max_pool" : "global_average_pool";
+  return mode_ == PoolMode::kMax ? "global_max_pool1d" : "global_average_pool1d";
 }
 
 Shape GlobalPool::output_shape(std::span<const ValueSpec> inputs) const {
@@ -225,11 +222,11 @@ void GlobalPool::compile(PlanBuilder& plan, const Node& node) const {
   const Shape image = image_before(plan, node);
   const Extent all(image[1], image[2]);
   const PoolOptions options{.size = all, .stride = all};
-  mode_ == Mode::kMax ? compile_max_pool(plan, node, options) : compile_average_pool(plan, node, options);
+  compile_pool(plan, node, mode_, options);
 }
 
 std::string_view AdaptivePool::type() const {
-  return mode_ == Mode::kMax ? "adaptive_max_pool" : "adaptive_average_pool";
+  return mode_ == PoolMode::kMax ? "adaptive_max_pool" : "adaptive_average_pool";
 }
 
 Shape AdaptivePool::output_shape(std::span<const ValueSpec> inputs) const {
@@ -237,7 +234,7 @@ Shape AdaptivePool::output_shape(std::span<const ValueSpec> inputs) const {
   return {inputs[0][0], options_.size.height, options_.size.width};
 }
 
-AdaptivePool::Keys AdaptivePool::keys(Mode) {
+AdaptivePool::Keys AdaptivePool::keys(PoolMode) {
   static constexpr std::array kKeys{key<&AdaptivePoolOptions::size>(
       {.name = "size", .range = kAtLeastOne, .required = true, .help = "size of the output"})};
   return kKeys;
@@ -248,10 +245,9 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
   if (in[1] % options_.size.height == 0 && in[2] % options_.size.width == 0) {
     const Extent each(in[1] / options_.size.height, in[2] / options_.size.width);
     const PoolOptions options{.size = each, .stride = each};
-    return mode_ == Mode::kMax ? compile_max_pool(plan, node, options)
-                               : compile_average_pool(plan, node, options);
+    return compile_pool(plan, node, mode_, options);
   }
-  if (mode_ == Mode::kAverage) {
+  if (mode_ == PoolMode::kAverage) {
     return compile_resampling(plan, node, adaptive_windows(in[1], options_.size.height),
                               adaptive_windows(in[2], options_.size.width));
   }
@@ -283,19 +279,67 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol max_pool(Symbol x, PoolOptions options) { return apply(MaxPool(options), x); }
-Symbol average_pool(Symbol x, PoolOptions options) { return apply(AveragePool(options), x); }
+Pool1d::Pool1d(PoolMode mode, Pool1dOptions options) : KeyedLayer(keys(mode), options), mode_(mode) {
+  if (options_.stride == 0) options_.stride = options_.size;
+}
+
+std::string_view Pool1d::type() const { return mode_ == PoolMode::kMax ? "max_pool1d" : "average_pool1d"; }
+
+PoolOptions Pool1d::over_image() const {
+  return {.size = {1, options_.size},
+          .stride = {1, options_.stride},
+          .padding = options_.padding,
+          .ceil = options_.ceil,
+          .count_padding = options_.count_padding};
+}
+
+Shape Pool1d::output_shape(std::span<const ValueSpec> inputs) const {
+  const Pool1dOptions& o = options_;
+  const std::int64_t most = std::max(o.padding.before.width, o.padding.after.width);
+  if (most >= o.size) {  // a window could otherwise see only padding
+    throw Error(fmt::format("padding of {} is not smaller than its window of {}", most, o.size),
+                "use padding = \"same\" or less padding");
+  }
+  const Window window =
+      slide_sequence(inputs[0], o.size, o.stride, 1, o.padding, o.ceil ? Rounding::kCeil : Rounding::kFloor);
+  return {window.output, inputs[0][1]};
+}
+
+Pool1d::Keys Pool1d::keys(PoolMode mode) {
+  using O = Pool1dOptions;
+  static constexpr std::array kKeys{kPoolSize<O>, kPoolStride<O>,
+                                    sequence_padding<&O::padding, false>(
+                                        {.name = "padding", .help = "padding before and after the sequence"}),
+                                    kCeil<O>, kCountPadding<O>};
+  return Keys(kKeys).first(mode == PoolMode::kAverage ? 5 : 4);
+}
+
+void Pool1d::compile(PlanBuilder& plan, const Node& node) const {
+  compile_pool(plan, node, mode_, over_image());
+}
+
+Symbol max_pool(Symbol x, PoolOptions options) { return apply(Pool(PoolMode::kMax, options), x); }
+Symbol average_pool(Symbol x, PoolOptions options) { return apply(Pool(PoolMode::kAverage, options), x); }
 Symbol global_average_pool(Symbol x) {
-  return apply(GlobalPool(GlobalPool::Mode::kAverage, GlobalPool::Over::kImage), x);
+  return apply(GlobalPool(PoolMode::kAverage, GlobalPool::Over::kImage), x);
 }
-Symbol global_max_pool(Symbol x) {
-  return apply(GlobalPool(GlobalPool::Mode::kMax, GlobalPool::Over::kImage), x);
-}
+Symbol global_max_pool(Symbol x) { return apply(GlobalPool(PoolMode::kMax, GlobalPool::Over::kImage), x); }
 Symbol adaptive_average_pool(Symbol x, Extent size) {
-  return apply(AdaptivePool(AdaptivePool::Mode::kAverage, AdaptivePoolOptions{size}), x);
+  return apply(AdaptivePool(PoolMode::kAverage, AdaptivePoolOptions{size}), x);
 }
 Symbol adaptive_max_pool(Symbol x, Extent size) {
-  return apply(AdaptivePool(AdaptivePool::Mode::kMax, AdaptivePoolOptions{size}), x);
+  return apply(AdaptivePool(PoolMode::kMax, AdaptivePoolOptions{size}), x);
+}
+
+Symbol max_pool1d(Symbol x, Pool1dOptions options) { return apply(Pool1d(PoolMode::kMax, options), x); }
+Symbol average_pool1d(Symbol x, Pool1dOptions options) {
+  return apply(Pool1d(PoolMode::kAverage, options), x);
+}
+Symbol global_average_pool1d(Symbol x) {
+  return apply(GlobalPool(PoolMode::kAverage, GlobalPool::Over::kSequence), x);
+}
+Symbol global_max_pool1d(Symbol x) {
+  return apply(GlobalPool(PoolMode::kMax, GlobalPool::Over::kSequence), x);
 }
 
 }  // namespace convoke::nn

@@ -61,7 +61,7 @@ LayerTraits Recurrent::traits() const {
           .draws_random = options_.dropout > 0 || options_.recurrent_dropout > 0};
 }
 
-Recurrent::Keys Recurrent::keys() {
+Recurrent::Keys Recurrent::keys(Unit) {
   using O = RecurrentOptions;
   static constexpr std::array kKeys{
       key<&O::units>({.name = "units", .range = kAtLeastOne, .required = true, .help = "size of the state"}),
@@ -112,9 +112,15 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol lstm(Symbol x, RecurrentOptions options) { return apply(Lstm(options), x); }
-Symbol gru(Symbol x, RecurrentOptions options) { return apply(Gru(options), x); }
-Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) { return merge(Lstm(options), {x, tokens}); }
-Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) { return merge(Gru(options), {x, tokens}); }
+Symbol lstm(Symbol x, RecurrentOptions options) {
+  return apply(Recurrent(Recurrent::Unit::kLstm, options), x);
+}
+Symbol gru(Symbol x, RecurrentOptions options) { return apply(Recurrent(Recurrent::Unit::kGru, options), x); }
+Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) {
+  return merge(Recurrent(Recurrent::Unit::kLstm, options), {x, tokens});
+}
+Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) {
+  return merge(Recurrent(Recurrent::Unit::kGru, options), {x, tokens});
+}
 
 }  // namespace convoke::nn

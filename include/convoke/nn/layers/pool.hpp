@@ -11,46 +11,36 @@ struct PoolOptions {
   bool count_padding = false;  ///< average: padding counts as zeroes, positions beyond it do not
 };
 
-/// The common part of max and average pooling: (N, C, H, W) -> (N, C, H', W').
-class Pool : public KeyedLayer<PoolOptions> {
+enum class PoolMode { kAverage, kMax };
+
+/// Maximum or mean over windows: (N, C, H, W) -> (N, C, H', W'). Among equal values the first in row-major
+/// order is the maximum, as in oneDNN and PyTorch. In a mean, padding does not count by default, as in Keras;
+/// count_padding gives PyTorch's default.
+class Pool final : public KeyedLayer<PoolOptions> {
  public:
+  explicit Pool(PoolMode mode, PoolOptions options = {});
+  std::string_view type() const override { return mode_ == PoolMode::kMax ? "max_pool" : "average_pool"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
-
- protected:
-  Pool(Keys keys, PoolOptions options);
-};
-
-/// Maximum over windows; among equal values the first in row-major order wins, as in oneDNN and PyTorch.
-class MaxPool final : public Pool {
- public:
-  explicit MaxPool(PoolOptions options = {}) : Pool(keys(), options) {}
-  std::string_view type() const override { return "max_pool"; }
   LayerTraits traits() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
-  static Keys keys();
-};
 
-/// Mean over windows. By default padding does not count, as in Keras; count_padding gives PyTorch's default.
-class AveragePool final : public Pool {
- public:
-  explicit AveragePool(PoolOptions options = {}) : Pool(keys(), options) {}
-  std::string_view type() const override { return "average_pool"; }
-  void compile(PlanBuilder& plan, const Node& node) const override;
-  static Keys keys();
+  static Keys keys(PoolMode mode);
+
+ private:
+  PoolMode mode_;
 };
 
 /// Mean or maximum over a whole image, (N, C, H, W) -> (N, C), or sequence, (N, L, F) -> (N, F).
 class GlobalPool final : public Layer {
  public:
-  enum class Mode { kAverage, kMax };
   enum class Over { kImage, kSequence };
-  GlobalPool(Mode mode, Over over) : mode_(mode), over_(over) {}
+  GlobalPool(PoolMode mode, Over over) : mode_(mode), over_(over) {}
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
  private:
-  Mode mode_;
+  PoolMode mode_;
   Over over_;
 };
 
@@ -63,17 +53,16 @@ struct AdaptivePoolOptions {
 /// in PyTorch's adaptive pooling.
 class AdaptivePool final : public KeyedLayer<AdaptivePoolOptions> {
  public:
-  using Mode = GlobalPool::Mode;
-  explicit AdaptivePool(Mode mode, AdaptivePoolOptions options = {})
+  explicit AdaptivePool(PoolMode mode, AdaptivePoolOptions options = {})
       : KeyedLayer(keys(mode), options), mode_(mode) {}
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static Keys keys(Mode mode);
+  static Keys keys(PoolMode mode);
 
  private:
-  Mode mode_;
+  PoolMode mode_;
 };
 
 Symbol max_pool(Symbol x, PoolOptions options = {});

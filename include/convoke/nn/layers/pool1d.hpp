@@ -14,18 +14,17 @@ struct Pool1dOptions {
 /// Maximum or mean over windows along a sequence, (N, L, F) -> (N, L', F), as max_pool and average_pool.
 class Pool1d final : public KeyedLayer<Pool1dOptions> {
  public:
-  using Mode = GlobalPool::Mode;
-  explicit Pool1d(Mode mode, Pool1dOptions options = {});
+  explicit Pool1d(PoolMode mode, Pool1dOptions options = {});
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static Keys keys(Mode mode);
+  static Keys keys(PoolMode mode);
 
  private:
   PoolOptions over_image() const;
 
-  Mode mode_;
+  PoolMode mode_;
 };
 
 Symbol max_pool1d(Symbol x, Pool1dOptions options = {});

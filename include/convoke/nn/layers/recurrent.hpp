@@ -12,8 +12,19 @@ struct RecurrentOptions {
   double recurrent_dropout = 0;  ///< dropout of the state that the gates see, [0, 1)
 };
 
-/// The common part of LSTM and GRU: sequences (N, L, F) -> (N, L, U) or, without `sequences`, (N, U), the
-/// state after the last time step. U = units, or 2 units if bidirectional.
+/// LSTM and GRU: sequences (N, L, F) -> (N, L, U) or, without `sequences`, (N, U), the state after the last
+/// time step. U = units, or 2 units if bidirectional.
+///
+/// Long short-term memory: S. Hochreiter, J. Schmidhuber, Neural Computation 9, 1997; forget gates: F. Gers,
+/// J. Schmidhuber, F. Cummins, Neural Computation 12, 2000. No peepholes.
+///   i, f, g, o = sigmoid, sigmoid, tanh, sigmoid of (W x + R h + b)
+///   c' = f c + i g,  h' = o tanh(c')
+/// Gates are in Keras' and PyTorch's order i, f, g, o. The bias of f starts as 1 (Keras' unit_forget_bias).
+///
+/// Gated recurrent unit: K. Cho et al., EMNLP 2014, with the reset gate after the product (Keras' reset_after
+/// = true, PyTorch, oneDNN's lbr_gru).
+///   z, r = sigmoid(W x + b + R h + b_R),  g = tanh(W x + b + r (R h + b_R)),  h' = z h + (1 - z) g
+/// Gates are in Keras' order z, r, g (PyTorch: r, z, n). With bias there is also recurrent_bias (3 U), b_R.
 ///
 /// Padding: an optional second input holds the tokens (N, L) from which the sequences were made. It masks
 /// every time step where the token is 0: state and output pass over that step unchanged. In a
@@ -26,44 +37,23 @@ struct RecurrentOptions {
 ///
 /// Parameters, with G gates: weight (G U, F), Glorot uniform; recurrent_weight (G U, U), orthogonal; bias
 /// (G U). A bidirectional layer has all of them a second time with the prefix "backward_".
-class Recurrent : public KeyedLayer<RecurrentOptions> {
+class Recurrent final : public KeyedLayer<RecurrentOptions> {
  public:
+  enum class Unit { kLstm, kGru };
+  explicit Recurrent(Unit unit, RecurrentOptions options = {})
+      : KeyedLayer(keys(unit), options), unit_(unit) {}
+  std::string_view type() const override { return unit_ == Unit::kLstm ? "lstm" : "gru"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   LayerTraits traits() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static Keys keys();
-
- protected:
-  enum class Unit { kLstm, kGru };
-  Recurrent(Unit unit, RecurrentOptions options) : KeyedLayer(keys(), options), unit_(unit) {}
+  static Keys keys(Unit unit);
 
  private:
   std::int64_t gates() const { return unit_ == Unit::kLstm ? 4 : 3; }
 
   Unit unit_;
-};
-
-/// Long short-term memory: S. Hochreiter, J. Schmidhuber, Neural Computation 9, 1997; forget gates: F. Gers,
-/// J. Schmidhuber, F. Cummins, Neural Computation 12, 2000. No peepholes.
-///   i, f, g, o = sigmoid, sigmoid, tanh, sigmoid of (W x + R h + b)
-///   c' = f c + i g,  h' = o tanh(c')
-/// Gates are in Keras' and PyTorch's order i, f, g, o. The bias of f starts as 1 (Keras' unit_forget_bias).
-class Lstm final : public Recurrent {
- public:
-  explicit Lstm(RecurrentOptions options = {}) : Recurrent(Unit::kLstm, options) {}
-  std::string_view type() const override { return "lstm"; }
-};
-
-/// Gated recurrent unit: K. Cho et al., EMNLP 2014, with the reset gate after the product (Keras' reset_after
-/// = true, PyTorch, oneDNN's lbr_gru).
-///   z, r = sigmoid(W x + b + R h + b_R),  g = tanh(W x + b + r (R h + b_R)),  h' = z h + (1 - z) g
-/// Gates are in Keras' order z, r, g (PyTorch: r, z, n). With bias there is also recurrent_bias (3 U), b_R.
-class Gru final : public Recurrent {
- public:
-  explicit Gru(RecurrentOptions options = {}) : Recurrent(Unit::kGru, options) {}
-  std::string_view type() const override { return "gru"; }
 };
 
 Symbol lstm(Symbol x, RecurrentOptions options);
