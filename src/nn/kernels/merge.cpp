@@ -153,19 +153,9 @@ void multiply_channels_backward(const ChannelBlocks& b, const T* x, const T* s, 
   }
 }
 
-template <class T>
-constexpr MergeKernels<T> kMerge{
-    scale, average, maximum, maximum_backward, multiply, multiply_channels, multiply_channels_backward};
-
 }  // namespace
 
-template <>
-MergeKernels<float> kernels_for<kThisSet>() {
-  return kMerge<float>;
-}
-template <>
-MergeKernels<Bf16> kernels_for<kThisSet>() {
-  return kMerge<Bf16>;
-}
+CONVOKE_KERNELS(MergeKernels, scale, average, maximum, maximum_backward, multiply, multiply_channels,
+                multiply_channels_backward)
 
 }  // namespace convoke::nn

@@ -20,9 +20,11 @@ std::array<double, 4> normals(const PhiloxCounter& words) {
   return z;
 }
 
+}  // namespace
+
 template <class T>
-void body(const ChannelBlocks& s, const T* x, double deviation, PhiloxKey key, std::uint32_t stream,
-          const std::uint32_t* samples, T* y) {
+void add_noise(const ChannelBlocks& s, const T* x, double deviation, PhiloxKey key, std::uint32_t stream,
+               const std::uint32_t* samples, T* y) {
   for (std::int64_t n = 0; n < s.samples; ++n) {
     const std::int64_t base = n * s.sample_size();
     if (s.padded_channels() != s.channels && y != x) std::fill(y + base, y + base + s.sample_size(), T{});
@@ -40,15 +42,9 @@ void body(const ChannelBlocks& s, const T* x, double deviation, PhiloxKey key, s
   }
 }
 
-}  // namespace
-
-void add_noise(const ChannelBlocks& shape, const float* x, double deviation, PhiloxKey key,
-               std::uint32_t stream, const std::uint32_t* samples, float* y) {
-  body(shape, x, deviation, key, stream, samples, y);
-}
-void add_noise(const ChannelBlocks& shape, const Bf16* x, double deviation, PhiloxKey key,
-               std::uint32_t stream, const std::uint32_t* samples, Bf16* y) {
-  body(shape, x, deviation, key, stream, samples, y);
-}
+template void add_noise(const ChannelBlocks&, const float*, double, PhiloxKey, std::uint32_t,
+                        const std::uint32_t*, float*);
+template void add_noise(const ChannelBlocks&, const Bf16*, double, PhiloxKey, std::uint32_t,
+                        const std::uint32_t*, Bf16*);
 
 }  // namespace convoke::nn

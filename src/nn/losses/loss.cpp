@@ -22,8 +22,8 @@ struct Entry {
 std::vector<KeyDescription> no_keys() { return {}; }
 
 constexpr std::array kLosses{
-    Entry{"mean_absolute_error", MeanAbsoluteError::make, no_keys},
-    Entry{"mean_squared_error", MeanSquaredError::make, no_keys},
+    Entry{"mean_absolute_error", make_mean_absolute_error, no_keys},
+    Entry{"mean_squared_error", make_mean_squared_error, no_keys},
     Entry{"sigmoid_cross_entropy", make_cross_entropy<SigmoidCrossEntropy>, CrossEntropyOptions::keys},
     Entry{"sigmoid_focal", make_focal<SigmoidFocal>, focal_keys},
     Entry{"softmax_cross_entropy", make_cross_entropy<SoftmaxCrossEntropy>, CrossEntropyOptions::keys},

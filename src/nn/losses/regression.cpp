@@ -17,7 +17,27 @@ std::int64_t predicted_class(std::span<const float> outputs) {
   return std::llround(std::clamp(value, -1.0, 1e9));
 }
 
-}  // namespace
+struct ErrorTerm {
+  double value, slope;
+};
+
+class RegressionLoss final : public Loss {
+ public:
+  /// `term`: the function of an error, and its derivative.
+  RegressionLoss(const char* name, ErrorTerm (*term)(double error), ClassWeights weights)
+      : name_(name), term_(term), weights_(std::move(weights)) {}
+  Settings settings() const override;
+  bool fits(std::int64_t outputs, std::int64_t classes) const override;
+  LossSums compute(const LossInputs& samples, float* gradient) const override;
+  double of(std::span<const float> prediction, std::int32_t label) const override;
+  /// With one output, the nearest label gets probability 1.
+  void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
+
+ private:
+  const char* name_;
+  ErrorTerm (*term_)(double error);
+  ClassWeights weights_;
+};
 
 bool RegressionLoss::fits(std::int64_t outputs, std::int64_t classes) const {
   return (outputs == 1 || outputs == classes) && weights_.fit(classes);
@@ -33,7 +53,7 @@ LossSums RegressionLoss::compute(const LossInputs& samples, float* gradient) con
     for (std::size_t k = 0; k < outputs; ++k) {
       double slope = 0;
       for (const auto& [label, weight] : targets) {
-        const Term error = term(static_cast<double>(y[k]) - target(outputs, k, label));
+        const ErrorTerm error = term_(static_cast<double>(y[k]) - target(outputs, k, label));
         const double share = static_cast<double>(weight) / static_cast<double>(outputs);
         result.loss += error.value * share;
         slope += error.slope * share;
@@ -47,7 +67,7 @@ LossSums RegressionLoss::compute(const LossInputs& samples, float* gradient) con
 double RegressionLoss::of(std::span<const float> prediction, std::int32_t label) const {
   double sum = 0;
   for (std::size_t k = 0; k < prediction.size(); ++k) {
-    sum += term(static_cast<double>(prediction[k]) - target(prediction.size(), k, label)).value;
+    sum += term_(static_cast<double>(prediction[k]) - target(prediction.size(), k, label)).value;
   }
   return sum / static_cast<double>(prediction.size());
 }
@@ -63,10 +83,24 @@ void RegressionLoss::to_probabilities(std::span<const float> prediction, std::sp
   classes[static_cast<std::size_t>(nearest)] = 1;
 }
 
-Settings RegressionLoss::named(const char* name) const {
-  Settings settings{{"name", name}};
+Settings RegressionLoss::settings() const {
+  Settings settings{{"name", name_}};
   weights_.write(settings);
   return settings;
+}
+
+}  // namespace
+
+LossPtr make_mean_squared_error(SettingsReader& read) {
+  const auto square = [](double error) { return ErrorTerm{error * error, 2 * error}; };
+  return std::make_shared<RegressionLoss>("mean_squared_error", square, ClassWeights(read));
+}
+
+LossPtr make_mean_absolute_error(SettingsReader& read) {
+  const auto absolute = [](double error) {
+    return ErrorTerm{error < 0 ? -error : error, double(error > 0) - double(error < 0)};
+  };
+  return std::make_shared<RegressionLoss>("mean_absolute_error", absolute, ClassWeights(read));
 }
 
 }  // namespace convoke::nn
