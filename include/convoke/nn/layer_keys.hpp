@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "convoke/core/keys.hpp"
+#include "convoke/nn/graph.hpp"
 #include "convoke/nn/initializer.hpp"
-#include "convoke/nn/layer.hpp"
 #include "convoke/nn/window.hpp"
 
 // Layers describe their keys as recipes do (core/keys.hpp). The types of value that only layers have:

@@ -134,19 +134,4 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol relu(Symbol x) { return apply(Activation(Kind::kRelu), x); }
-Symbol relu6(Symbol x) { return apply(Activation(Kind::kRelu6), x); }
-Symbol leaky_relu(Symbol x, ActivationOptions options) {
-  return apply(Activation(Kind::kLeakyRelu, options), x);
-}
-Symbol elu(Symbol x, ActivationOptions options) { return apply(Activation(Kind::kElu, options), x); }
-Symbol selu(Symbol x) { return apply(Activation(Kind::kSelu), x); }
-Symbol gelu(Symbol x, ActivationOptions options) { return apply(Activation(Kind::kGelu, options), x); }
-Symbol silu(Symbol x) { return apply(Activation(Kind::kSilu), x); }
-Symbol hard_swish(Symbol x) { return apply(Activation(Kind::kHardSwish), x); }
-Symbol hard_sigmoid(Symbol x) { return apply(Activation(Kind::kHardSigmoid), x); }
-Symbol softplus(Symbol x) { return apply(Activation(Kind::kSoftplus), x); }
-Symbol sigmoid(Symbol x) { return apply(Activation(Kind::kSigmoid), x); }
-Symbol tanh(Symbol x) { return apply(Activation(Kind::kTanh), x); }
-
 }  // namespace convoke::nn

@@ -140,8 +140,4 @@ void Attention::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol attention(Symbol query, Symbol key, Symbol value, AttentionOptions options) {
-  return merge(Attention(options), {query, key, value});
-}
-
 }  // namespace convoke::nn

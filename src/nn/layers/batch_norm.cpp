@@ -230,6 +230,4 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol batch_norm(Symbol x, BatchNormOptions options) { return apply(BatchNorm(options), x); }
-
 }  // namespace convoke::nn

@@ -67,7 +67,4 @@ void Crop::compile(PlanBuilder& plan, const Node& node) const {
   compile_shift(plan, node, {-options_.cropping.before.height, -options_.cropping.before.width});
 }
 
-Symbol zero_pad(Symbol x, Border padding) { return apply(ZeroPad(ZeroPadOptions{padding}), x); }
-Symbol crop(Symbol x, Border cropping) { return apply(Crop(CropOptions{cropping}), x); }
-
 }  // namespace convoke::nn

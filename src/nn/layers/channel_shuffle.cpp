@@ -52,8 +52,4 @@ void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol channel_shuffle(Symbol x, std::int64_t groups) {
-  return apply(ChannelShuffle(ChannelShuffleOptions{groups}), x);
-}
-
 }  // namespace convoke::nn

@@ -92,8 +92,4 @@ void Concat::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol concat(const std::vector<Symbol>& inputs, Axis axis) {
-  return merge(Concat(ConcatOptions{std::move(axis)}), inputs);
-}
-
 }  // namespace convoke::nn

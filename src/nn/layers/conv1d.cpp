@@ -51,6 +51,4 @@ void Conv1d::compile(PlanBuilder& plan, const Node& node) const {
                        .bias = o.bias});
 }
 
-Symbol conv1d(Symbol x, Conv1dOptions options) { return apply(Conv1d(options), x); }
-
 }  // namespace convoke::nn

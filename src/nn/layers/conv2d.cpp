@@ -52,6 +52,4 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   compile_convolution(plan, node, options_);
 }
 
-Symbol conv2d(Symbol x, Conv2dOptions options) { return apply(Conv2d(options), x); }
-
 }  // namespace convoke::nn

@@ -148,8 +148,4 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol conv2d_transpose(Symbol x, Conv2dTransposeOptions options) {
-  return apply(Conv2dTranspose(options), x);
-}
-
 }  // namespace convoke::nn

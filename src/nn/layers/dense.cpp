@@ -129,6 +129,4 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol dense(Symbol x, DenseOptions options) { return apply(Dense(options), x); }
-
 }  // namespace convoke::nn

@@ -120,9 +120,6 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol dropout(Symbol x, double rate) { return dropout(x, DropoutOptions{rate}); }
-Symbol dropout(Symbol x, DropoutOptions options) { return apply(Dropout(options), x); }
-
 StochasticDepth::Keys StochasticDepth::keys() {
   static constexpr std::array kKeys{
       key<&StochasticDepthOptions::rate>({.name = "rate",
@@ -134,10 +131,6 @@ StochasticDepth::Keys StochasticDepth::keys() {
 
 void StochasticDepth::compile(PlanBuilder& plan, const Node& node) const {
   compile_drop_channels(plan, node, options_.rate, Drop::kSamples);
-}
-
-Symbol stochastic_depth(Symbol x, double rate) {
-  return apply(StochasticDepth(StochasticDepthOptions{rate}), x);
 }
 
 }  // namespace convoke::nn

@@ -156,9 +156,4 @@ void Elementwise::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol elementwise(std::string_view function, const std::vector<Symbol>& inputs,
-                   std::vector<std::optional<double>> operands) {
-  return merge(Elementwise({.function = std::string(function), .operands = std::move(operands)}), inputs);
-}
-
 }  // namespace convoke::nn

@@ -84,6 +84,4 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol embedding(Symbol x, EmbeddingOptions options) { return apply(Embedding(options), x); }
-
 }  // namespace convoke::nn

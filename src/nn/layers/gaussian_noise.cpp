@@ -39,8 +39,4 @@ void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol gaussian_noise(Symbol x, double stddev) {
-  return apply(GaussianNoise(GaussianNoiseOptions{stddev}), x);
-}
-
 }  // namespace convoke::nn

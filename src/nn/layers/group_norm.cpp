@@ -84,6 +84,4 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol group_norm(Symbol x, GroupNormOptions options) { return apply(GroupNorm(options), x); }
-
 }  // namespace convoke::nn

@@ -94,6 +94,4 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol layer_norm(Symbol x, LayerNormOptions options) { return apply(LayerNorm(options), x); }
-
 }  // namespace convoke::nn

@@ -60,8 +60,4 @@ void LocalResponseNorm::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol local_response_norm(Symbol x, LocalResponseNormOptions options) {
-  return apply(LocalResponseNorm(options), x);
-}
-
 }  // namespace convoke::nn

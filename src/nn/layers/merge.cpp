@@ -304,10 +304,4 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol add(Symbol a, Symbol b) { return merge(Add(), {a, b}); }
-Symbol subtract(Symbol a, Symbol b) { return merge(Subtract(), {a, b}); }
-Symbol multiply(const std::vector<Symbol>& inputs) { return merge(Multiply(), inputs); }
-Symbol average(const std::vector<Symbol>& inputs) { return merge(Average(), inputs); }
-Symbol maximum(const std::vector<Symbol>& inputs) { return merge(Maximum(), inputs); }
-
 }  // namespace convoke::nn

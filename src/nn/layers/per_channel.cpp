@@ -59,8 +59,6 @@ void PRelu::compile(PlanBuilder& plan, const Node& node) const {
       [](const auto& here, auto... given) { here.prelu_backward(given...); });
 }
 
-Symbol prelu(Symbol x, PReluOptions options) { return apply(PRelu(std::move(options)), x); }
-
 std::vector<ParameterSpec> ChannelScale::parameters(std::span<const ValueSpec> inputs) const {
   const Initializer initial(Settings{{"name", "constant"}, {"value", options_.initial}});
   return {{.name = "gamma", .shape = {channels_of(inputs[0])}, .initializer = initial}};
@@ -80,7 +78,5 @@ void ChannelScale::compile(PlanBuilder& plan, const Node& node) const {
       },
       [](const auto& here, auto... given) { here.channel_scale_backward(given...); });
 }
-
-Symbol channel_scale(Symbol x, ChannelScaleOptions options) { return apply(ChannelScale(options), x); }
 
 }  // namespace convoke::nn

@@ -318,28 +318,4 @@ void Pool1d::compile(PlanBuilder& plan, const Node& node) const {
   compile_pool(plan, node, mode_, over_image());
 }
 
-Symbol max_pool(Symbol x, PoolOptions options) { return apply(Pool(PoolMode::kMax, options), x); }
-Symbol average_pool(Symbol x, PoolOptions options) { return apply(Pool(PoolMode::kAverage, options), x); }
-Symbol global_average_pool(Symbol x) {
-  return apply(GlobalPool(PoolMode::kAverage, GlobalPool::Over::kImage), x);
-}
-Symbol global_max_pool(Symbol x) { return apply(GlobalPool(PoolMode::kMax, GlobalPool::Over::kImage), x); }
-Symbol adaptive_average_pool(Symbol x, Extent size) {
-  return apply(AdaptivePool(PoolMode::kAverage, AdaptivePoolOptions{size}), x);
-}
-Symbol adaptive_max_pool(Symbol x, Extent size) {
-  return apply(AdaptivePool(PoolMode::kMax, AdaptivePoolOptions{size}), x);
-}
-
-Symbol max_pool1d(Symbol x, Pool1dOptions options) { return apply(Pool1d(PoolMode::kMax, options), x); }
-Symbol average_pool1d(Symbol x, Pool1dOptions options) {
-  return apply(Pool1d(PoolMode::kAverage, options), x);
-}
-Symbol global_average_pool1d(Symbol x) {
-  return apply(GlobalPool(PoolMode::kAverage, GlobalPool::Over::kSequence), x);
-}
-Symbol global_max_pool1d(Symbol x) {
-  return apply(GlobalPool(PoolMode::kMax, GlobalPool::Over::kSequence), x);
-}
-
 }  // namespace convoke::nn

@@ -112,15 +112,4 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol lstm(Symbol x, RecurrentOptions options) {
-  return apply(Recurrent(Recurrent::Unit::kLstm, options), x);
-}
-Symbol gru(Symbol x, RecurrentOptions options) { return apply(Recurrent(Recurrent::Unit::kGru, options), x); }
-Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) {
-  return merge(Recurrent(Recurrent::Unit::kLstm, options), {x, tokens});
-}
-Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) {
-  return merge(Recurrent(Recurrent::Unit::kGru, options), {x, tokens});
-}
-
 }  // namespace convoke::nn

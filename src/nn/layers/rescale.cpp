@@ -88,7 +88,4 @@ void Standardize::compile(PlanBuilder& plan, const Node& node) const {
   compile_affine(plan, node, scale, shift);
 }
 
-Symbol rescale(Symbol x, RescaleOptions options) { return apply(Rescale(options), x); }
-Symbol standardize(Symbol x, StandardizeOptions options) { return apply(Standardize(std::move(options)), x); }
-
 }  // namespace convoke::nn

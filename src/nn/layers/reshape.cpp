@@ -136,13 +136,4 @@ void Permute::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol flatten(Symbol x) { return apply(Flatten(), x); }
-Symbol identity(Symbol x) { return apply(Identity(), x); }
-Symbol reshape(Symbol x, std::vector<std::int64_t> shape) {
-  return apply(Reshape(ReshapeOptions{std::move(shape)}), x);
-}
-Symbol permute(Symbol x, std::vector<std::int64_t> dims) {
-  return apply(Permute(PermuteOptions{std::move(dims)}), x);
-}
-
 }  // namespace convoke::nn

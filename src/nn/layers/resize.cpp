@@ -130,6 +130,4 @@ void Resize::compile(PlanBuilder& plan, const Node& node) const {
                      interpolated(in[2], node.shape[2], options_));
 }
 
-Symbol resize(Symbol x, ResizeOptions options) { return apply(Resize(options), x); }
-
 }  // namespace convoke::nn

@@ -106,11 +106,4 @@ void SeparableConv2d::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol depthwise_conv2d(Symbol x, DepthwiseConv2dOptions options) {
-  return apply(DepthwiseConv2d(options), x);
-}
-Symbol separable_conv2d(Symbol x, SeparableConv2dOptions options) {
-  return apply(SeparableConv2d(options), x);
-}
-
 }  // namespace convoke::nn

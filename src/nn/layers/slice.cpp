@@ -60,8 +60,6 @@ void Slice::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol slice(Symbol x, SliceOptions options) { return apply(Slice(std::move(options)), x); }
-
 std::vector<Symbol> split(Symbol x, std::int64_t parts, const Axis& axis) {
   const Shape& shape = x.graph->node(x.node).shape;
   const std::int64_t extent = shape[axis.in(shape)];

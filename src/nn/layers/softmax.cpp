@@ -29,6 +29,4 @@ void Softmax::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol softmax(Symbol x) { return apply(Softmax(), x); }
-
 }  // namespace convoke::nn

@@ -45,17 +45,23 @@ class Activation final : public KeyedLayer<ActivationOptions> {
   Function function_;
 };
 
-Symbol relu(Symbol x);
-Symbol relu6(Symbol x);
-Symbol leaky_relu(Symbol x, ActivationOptions options = {});
-Symbol elu(Symbol x, ActivationOptions options = {});
-Symbol selu(Symbol x);
-Symbol gelu(Symbol x, ActivationOptions options = {});
-Symbol silu(Symbol x);
-Symbol hard_swish(Symbol x);
-Symbol hard_sigmoid(Symbol x);
-Symbol softplus(Symbol x);
-Symbol sigmoid(Symbol x);
-Symbol tanh(Symbol x);
+inline Symbol relu(Symbol x) { return apply(Activation(Activation::Function::kRelu), x); }
+inline Symbol relu6(Symbol x) { return apply(Activation(Activation::Function::kRelu6), x); }
+inline Symbol leaky_relu(Symbol x, ActivationOptions options = {}) {
+  return apply(Activation(Activation::Function::kLeakyRelu, options), x);
+}
+inline Symbol elu(Symbol x, ActivationOptions options = {}) {
+  return apply(Activation(Activation::Function::kElu, options), x);
+}
+inline Symbol selu(Symbol x) { return apply(Activation(Activation::Function::kSelu), x); }
+inline Symbol gelu(Symbol x, ActivationOptions options = {}) {
+  return apply(Activation(Activation::Function::kGelu, options), x);
+}
+inline Symbol silu(Symbol x) { return apply(Activation(Activation::Function::kSilu), x); }
+inline Symbol hard_swish(Symbol x) { return apply(Activation(Activation::Function::kHardSwish), x); }
+inline Symbol hard_sigmoid(Symbol x) { return apply(Activation(Activation::Function::kHardSigmoid), x); }
+inline Symbol softplus(Symbol x) { return apply(Activation(Activation::Function::kSoftplus), x); }
+inline Symbol sigmoid(Symbol x) { return apply(Activation(Activation::Function::kSigmoid), x); }
+inline Symbol tanh(Symbol x) { return apply(Activation(Activation::Function::kTanh), x); }
 
 }  // namespace convoke::nn

@@ -24,6 +24,8 @@ class Attention final : public KeyedLayer<AttentionOptions> {
   static Keys keys();
 };
 
-Symbol attention(Symbol query, Symbol key, Symbol value, AttentionOptions options = {});
+inline Symbol attention(Symbol query, Symbol key, Symbol value, AttentionOptions options = {}) {
+  return merge(Attention(options), {query, key, value});
+}
 
 }  // namespace convoke::nn

@@ -30,6 +30,6 @@ class BatchNorm final : public KeyedLayer<BatchNormOptions> {
   static void check(const SettingsReader& read, const BatchNormOptions& o);
 };
 
-Symbol batch_norm(Symbol x, BatchNormOptions options = {});
+inline Symbol batch_norm(Symbol x, BatchNormOptions options = {}) { return apply(BatchNorm(options), x); }
 
 }  // namespace convoke::nn

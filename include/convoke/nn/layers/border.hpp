@@ -35,7 +35,7 @@ class Crop final : public KeyedLayer<CropOptions> {
   static Keys keys();
 };
 
-Symbol zero_pad(Symbol x, Border padding = 1);
-Symbol crop(Symbol x, Border cropping);
+inline Symbol zero_pad(Symbol x, Border padding = 1) { return apply(ZeroPad(ZeroPadOptions{padding}), x); }
+inline Symbol crop(Symbol x, Border cropping) { return apply(Crop(CropOptions{cropping}), x); }
 
 }  // namespace convoke::nn

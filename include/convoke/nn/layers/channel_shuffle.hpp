@@ -20,6 +20,8 @@ class ChannelShuffle final : public KeyedLayer<ChannelShuffleOptions> {
   static Keys keys();
 };
 
-Symbol channel_shuffle(Symbol x, std::int64_t groups);
+inline Symbol channel_shuffle(Symbol x, std::int64_t groups) {
+  return apply(ChannelShuffle(ChannelShuffleOptions{groups}), x);
+}
 
 }  // namespace convoke::nn

@@ -22,6 +22,8 @@ class Concat final : public KeyedLayer<ConcatOptions> {
   static Keys keys();
 };
 
-Symbol concat(const std::vector<Symbol>& inputs, Axis axis = {});
+inline Symbol concat(const std::vector<Symbol>& inputs, Axis axis = {}) {
+  return merge(Concat(ConcatOptions{std::move(axis)}), inputs);
+}
 
 }  // namespace convoke::nn

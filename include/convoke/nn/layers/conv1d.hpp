@@ -30,6 +30,6 @@ class Conv1d final : public KeyedLayer<Conv1dOptions> {
   static Keys keys();
 };
 
-Symbol conv1d(Symbol x, Conv1dOptions options);
+inline Symbol conv1d(Symbol x, Conv1dOptions options) { return apply(Conv1d(options), x); }
 
 }  // namespace convoke::nn

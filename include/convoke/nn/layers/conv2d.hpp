@@ -28,6 +28,6 @@ class Conv2d final : public KeyedLayer<Conv2dOptions> {
   static Keys keys();
 };
 
-Symbol conv2d(Symbol x, Conv2dOptions options);
+inline Symbol conv2d(Symbol x, Conv2dOptions options) { return apply(Conv2d(options), x); }
 
 }  // namespace convoke::nn

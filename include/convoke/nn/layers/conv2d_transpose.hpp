@@ -39,6 +39,8 @@ class Conv2dTranspose final : public KeyedLayer<Conv2dTransposeOptions> {
   Window2d window(const Shape& input) const;
 };
 
-Symbol conv2d_transpose(Symbol x, Conv2dTransposeOptions options);
+inline Symbol conv2d_transpose(Symbol x, Conv2dTransposeOptions options) {
+  return apply(Conv2dTranspose(options), x);
+}
 
 }  // namespace convoke::nn

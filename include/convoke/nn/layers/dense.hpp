@@ -23,6 +23,6 @@ class Dense final : public KeyedLayer<DenseOptions> {
   static Keys keys();
 };
 
-Symbol dense(Symbol x, DenseOptions options);
+inline Symbol dense(Symbol x, DenseOptions options) { return apply(Dense(options), x); }
 
 }  // namespace convoke::nn

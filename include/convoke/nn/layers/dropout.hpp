@@ -43,8 +43,10 @@ class StochasticDepth final : public KeyedLayer<StochasticDepthOptions> {
   static Keys keys();
 };
 
-Symbol dropout(Symbol x, double rate);
-Symbol dropout(Symbol x, DropoutOptions options);
-Symbol stochastic_depth(Symbol x, double rate);
+inline Symbol dropout(Symbol x, double rate) { return apply(Dropout(DropoutOptions{rate}), x); }
+inline Symbol dropout(Symbol x, DropoutOptions options) { return apply(Dropout(options), x); }
+inline Symbol stochastic_depth(Symbol x, double rate) {
+  return apply(StochasticDepth(StochasticDepthOptions{rate}), x);
+}
 
 }  // namespace convoke::nn

@@ -38,7 +38,9 @@ class Elementwise final : public KeyedLayer<ElementwiseOptions> {
   const Function& function_;
 };
 
-Symbol elementwise(std::string_view function, const std::vector<Symbol>& inputs,
-                   std::vector<std::optional<double>> operands = {});
+inline Symbol elementwise(std::string_view function, const std::vector<Symbol>& inputs,
+                          std::vector<std::optional<double>> operands = {}) {
+  return merge(Elementwise({.function = std::string(function), .operands = std::move(operands)}), inputs);
+}
 
 }  // namespace convoke::nn

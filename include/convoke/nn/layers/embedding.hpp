@@ -24,6 +24,6 @@ class Embedding final : public KeyedLayer<EmbeddingOptions> {
   static Keys keys();
 };
 
-Symbol embedding(Symbol x, EmbeddingOptions options);
+inline Symbol embedding(Symbol x, EmbeddingOptions options) { return apply(Embedding(options), x); }
 
 }  // namespace convoke::nn

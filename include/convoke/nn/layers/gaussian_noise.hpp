@@ -19,6 +19,8 @@ class GaussianNoise final : public KeyedLayer<GaussianNoiseOptions> {
   static Keys keys();
 };
 
-Symbol gaussian_noise(Symbol x, double stddev);
+inline Symbol gaussian_noise(Symbol x, double stddev) {
+  return apply(GaussianNoise(GaussianNoiseOptions{stddev}), x);
+}
 
 }  // namespace convoke::nn

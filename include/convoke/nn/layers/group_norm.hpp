@@ -25,6 +25,6 @@ class GroupNorm final : public KeyedLayer<GroupNormOptions> {
   static Keys keys();
 };
 
-Symbol group_norm(Symbol x, GroupNormOptions options = {});
+inline Symbol group_norm(Symbol x, GroupNormOptions options = {}) { return apply(GroupNorm(options), x); }
 
 }  // namespace convoke::nn

@@ -28,6 +28,6 @@ class LayerNorm final : public KeyedLayer<LayerNormOptions> {
   static Keys keys();
 };
 
-Symbol layer_norm(Symbol x, LayerNormOptions options = {});
+inline Symbol layer_norm(Symbol x, LayerNormOptions options = {}) { return apply(LayerNorm(options), x); }
 
 }  // namespace convoke::nn

@@ -25,6 +25,8 @@ class LocalResponseNorm final : public KeyedLayer<LocalResponseNormOptions> {
   static Keys keys();
 };
 
-Symbol local_response_norm(Symbol x, LocalResponseNormOptions options = {});
+inline Symbol local_response_norm(Symbol x, LocalResponseNormOptions options = {}) {
+  return apply(LocalResponseNorm(options), x);
+}
 
 }  // namespace convoke::nn

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/graph.hpp"
 
 namespace convoke::nn {
 
@@ -59,10 +59,10 @@ class Maximum final : public Merge {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
-Symbol add(Symbol a, Symbol b);
-Symbol subtract(Symbol a, Symbol b);
-Symbol multiply(const std::vector<Symbol>& inputs);
-Symbol average(const std::vector<Symbol>& inputs);
-Symbol maximum(const std::vector<Symbol>& inputs);
+inline Symbol add(Symbol a, Symbol b) { return merge(Add(), {a, b}); }
+inline Symbol subtract(Symbol a, Symbol b) { return merge(Subtract(), {a, b}); }
+inline Symbol multiply(const std::vector<Symbol>& inputs) { return merge(Multiply(), inputs); }
+inline Symbol average(const std::vector<Symbol>& inputs) { return merge(Average(), inputs); }
+inline Symbol maximum(const std::vector<Symbol>& inputs) { return merge(Maximum(), inputs); }
 
 }  // namespace convoke::nn

@@ -40,7 +40,9 @@ class ChannelScale final : public KeyedLayer<ChannelScaleOptions> {
   static Keys keys();
 };
 
-Symbol prelu(Symbol x, PReluOptions options = {});
-Symbol channel_scale(Symbol x, ChannelScaleOptions options = {});
+inline Symbol prelu(Symbol x, PReluOptions options = {}) { return apply(PRelu(std::move(options)), x); }
+inline Symbol channel_scale(Symbol x, ChannelScaleOptions options = {}) {
+  return apply(ChannelScale(options), x);
+}
 
 }  // namespace convoke::nn

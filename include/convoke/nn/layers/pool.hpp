@@ -65,11 +65,21 @@ class AdaptivePool final : public KeyedLayer<AdaptivePoolOptions> {
   PoolMode mode_;
 };
 
-Symbol max_pool(Symbol x, PoolOptions options = {});
-Symbol average_pool(Symbol x, PoolOptions options = {});
-Symbol global_average_pool(Symbol x);
-Symbol global_max_pool(Symbol x);
-Symbol adaptive_average_pool(Symbol x, Extent size);
-Symbol adaptive_max_pool(Symbol x, Extent size);
+inline Symbol max_pool(Symbol x, PoolOptions options = {}) { return apply(Pool(PoolMode::kMax, options), x); }
+inline Symbol average_pool(Symbol x, PoolOptions options = {}) {
+  return apply(Pool(PoolMode::kAverage, options), x);
+}
+inline Symbol global_average_pool(Symbol x) {
+  return apply(GlobalPool(PoolMode::kAverage, GlobalPool::Over::kImage), x);
+}
+inline Symbol global_max_pool(Symbol x) {
+  return apply(GlobalPool(PoolMode::kMax, GlobalPool::Over::kImage), x);
+}
+inline Symbol adaptive_average_pool(Symbol x, Extent size) {
+  return apply(AdaptivePool(PoolMode::kAverage, AdaptivePoolOptions{size}), x);
+}
+inline Symbol adaptive_max_pool(Symbol x, Extent size) {
+  return apply(AdaptivePool(PoolMode::kMax, AdaptivePoolOptions{size}), x);
+}
 
 }  // namespace convoke::nn

@@ -27,9 +27,17 @@ class Pool1d final : public KeyedLayer<Pool1dOptions> {
   PoolMode mode_;
 };
 
-Symbol max_pool1d(Symbol x, Pool1dOptions options = {});
-Symbol average_pool1d(Symbol x, Pool1dOptions options = {});
-Symbol global_average_pool1d(Symbol x);
-Symbol global_max_pool1d(Symbol x);
+inline Symbol max_pool1d(Symbol x, Pool1dOptions options = {}) {
+  return apply(Pool1d(PoolMode::kMax, options), x);
+}
+inline Symbol average_pool1d(Symbol x, Pool1dOptions options = {}) {
+  return apply(Pool1d(PoolMode::kAverage, options), x);
+}
+inline Symbol global_average_pool1d(Symbol x) {
+  return apply(GlobalPool(PoolMode::kAverage, GlobalPool::Over::kSequence), x);
+}
+inline Symbol global_max_pool1d(Symbol x) {
+  return apply(GlobalPool(PoolMode::kMax, GlobalPool::Over::kSequence), x);
+}
 
 }  // namespace convoke::nn

@@ -56,10 +56,18 @@ class Recurrent final : public KeyedLayer<RecurrentOptions> {
   Unit unit_;
 };
 
-Symbol lstm(Symbol x, RecurrentOptions options);
-Symbol gru(Symbol x, RecurrentOptions options);
+inline Symbol lstm(Symbol x, RecurrentOptions options) {
+  return apply(Recurrent(Recurrent::Unit::kLstm, options), x);
+}
+inline Symbol gru(Symbol x, RecurrentOptions options) {
+  return apply(Recurrent(Recurrent::Unit::kGru, options), x);
+}
 /// An LSTM that is masked where `tokens` are 0.
-Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options);
-Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options);
+inline Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) {
+  return merge(Recurrent(Recurrent::Unit::kLstm, options), {x, tokens});
+}
+inline Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) {
+  return merge(Recurrent(Recurrent::Unit::kGru, options), {x, tokens});
+}
 
 }  // namespace convoke::nn

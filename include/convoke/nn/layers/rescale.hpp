@@ -37,7 +37,9 @@ class Standardize final : public KeyedLayer<StandardizeOptions> {
   static void check(const SettingsReader& read, const StandardizeOptions& o);
 };
 
-Symbol rescale(Symbol x, RescaleOptions options);
-Symbol standardize(Symbol x, StandardizeOptions options);
+inline Symbol rescale(Symbol x, RescaleOptions options) { return apply(Rescale(options), x); }
+inline Symbol standardize(Symbol x, StandardizeOptions options) {
+  return apply(Standardize(std::move(options)), x);
+}
 
 }  // namespace convoke::nn

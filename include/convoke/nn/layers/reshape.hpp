@@ -58,9 +58,13 @@ class Permute final : public KeyedLayer<PermuteOptions> {
   static void check(const SettingsReader& read, const PermuteOptions& o);
 };
 
-Symbol flatten(Symbol x);
-Symbol identity(Symbol x);
-Symbol reshape(Symbol x, std::vector<std::int64_t> shape);
-Symbol permute(Symbol x, std::vector<std::int64_t> dims);
+inline Symbol flatten(Symbol x) { return apply(Flatten(), x); }
+inline Symbol identity(Symbol x) { return apply(Identity(), x); }
+inline Symbol reshape(Symbol x, std::vector<std::int64_t> shape) {
+  return apply(Reshape(ReshapeOptions{std::move(shape)}), x);
+}
+inline Symbol permute(Symbol x, std::vector<std::int64_t> dims) {
+  return apply(Permute(PermuteOptions{std::move(dims)}), x);
+}
 
 }  // namespace convoke::nn

@@ -47,6 +47,6 @@ class Resize final : public KeyedLayer<ResizeOptions> {
   static void check(const SettingsReader& read, const ResizeOptions& o);
 };
 
-Symbol resize(Symbol x, ResizeOptions options);
+inline Symbol resize(Symbol x, ResizeOptions options) { return apply(Resize(options), x); }
 
 }  // namespace convoke::nn

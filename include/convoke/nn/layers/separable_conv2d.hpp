@@ -65,7 +65,11 @@ class SeparableConv2d final : public KeyedLayer<SeparableConv2dOptions> {
   static Keys keys();
 };
 
-Symbol depthwise_conv2d(Symbol x, DepthwiseConv2dOptions options = {});
-Symbol separable_conv2d(Symbol x, SeparableConv2dOptions options);
+inline Symbol depthwise_conv2d(Symbol x, DepthwiseConv2dOptions options = {}) {
+  return apply(DepthwiseConv2d(options), x);
+}
+inline Symbol separable_conv2d(Symbol x, SeparableConv2dOptions options) {
+  return apply(SeparableConv2d(options), x);
+}
 
 }  // namespace convoke::nn

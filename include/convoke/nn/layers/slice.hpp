@@ -23,7 +23,7 @@ class Slice final : public KeyedLayer<SliceOptions> {
   static Keys keys();
 };
 
-Symbol slice(Symbol x, SliceOptions options);
+inline Symbol slice(Symbol x, SliceOptions options) { return apply(Slice(std::move(options)), x); }
 /// Returns `parts` slices of equal size. Throws Error if the axis cannot be divided equally.
 std::vector<Symbol> split(Symbol x, std::int64_t parts, const Axis& axis = {});
 

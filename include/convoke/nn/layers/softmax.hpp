@@ -1,5 +1,5 @@
 #pragma once
-#include "convoke/nn/layer.hpp"
+#include "convoke/nn/graph.hpp"
 
 namespace convoke::nn {
 
@@ -13,6 +13,6 @@ class Softmax final : public Layer {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
-Symbol softmax(Symbol x);
+inline Symbol softmax(Symbol x) { return apply(Softmax(), x); }
 
 }  // namespace convoke::nn
