@@ -6,10 +6,9 @@
 namespace convoke::nn {
 namespace {
 
-Settings settings_of(const char* name, const CrossEntropyOptions& options, const ClassWeights& weights) {
+Settings settings_of(const char* name, const CrossEntropyOptions& options) {
   Settings settings{{"name", name}};
   options.write(settings);
-  weights.write(settings);
   return settings;
 }
 
@@ -19,12 +18,10 @@ double minus_log(float p) { return -std::log(p >= 1e-7F ? static_cast<double>(p)
 
 }  // namespace
 
-Settings SoftmaxCrossEntropy::settings() const {
-  return settings_of("softmax_cross_entropy", options_, weights_);
-}
+Settings SoftmaxCrossEntropy::settings() const { return settings_of("softmax_cross_entropy", options_); }
 
 bool SoftmaxCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const {
-  return outputs == classes && weights_.fit(classes);
+  return outputs == classes && options_.weights.fit(classes);
 }
 
 //   loss = log sum_k e^z_k - (1 - s) z_label - s mean_k z_k
@@ -35,7 +32,7 @@ LossSums SoftmaxCrossEntropy::compute(const LossInputs& samples, float* gradient
   const auto smoothing = static_cast<float>(options_.label_smoothing);
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += classes) {
-    const std::array<Target, 2> targets = weights_.of(samples, i);
+    const std::array<Target, 2> targets = options_.weights.of(samples, i);
     const float* const largest = std::max_element(z, z + classes);
     result.correct += largest - z == samples.main_label(i) ? 1 : 0;
     float sum = 0;
@@ -72,12 +69,10 @@ void SoftmaxCrossEntropy::to_probabilities(std::span<const float> prediction,
   std::copy(prediction.begin(), prediction.end(), classes.begin());
 }
 
-Settings SigmoidCrossEntropy::settings() const {
-  return settings_of("sigmoid_cross_entropy", options_, weights_);
-}
+Settings SigmoidCrossEntropy::settings() const { return settings_of("sigmoid_cross_entropy", options_); }
 
 bool SigmoidCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const {
-  return (outputs == classes || (outputs == 1 && classes == 2)) && weights_.fit(classes);
+  return (outputs == classes || (outputs == 1 && classes == 2)) && options_.weights.fit(classes);
 }
 
 //   loss = mean_k (max(z, 0) - z t + log(1 + e^-|z|)),   d loss / d z_k = (sigmoid(z_k) - t_k) / K

@@ -9,12 +9,10 @@ namespace convoke::nn {
 /// The options of both losses.
 class CrossEntropy : public Loss {
  public:
-  explicit CrossEntropy(CrossEntropyOptions options = {}, ClassWeights weights = {})
-      : options_(std::move(options)), weights_(std::move(weights)) {}
+  explicit CrossEntropy(CrossEntropyOptions options = {}) : options_(std::move(options)) {}
 
  protected:
   CrossEntropyOptions options_;
-  ClassWeights weights_;
 };
 
 /// -sum_c t_c log softmax(z)_c, where t is the one-hot label, or (1 - s) t + s / K with label smoothing s.
@@ -33,8 +31,7 @@ class SoftmaxCrossEntropy : public CrossEntropy {
 /// Reads the options of such a loss; `first` are the arguments of its constructor before them.
 template <class Made, class... First>
 LossPtr make_cross_entropy(SettingsReader& read, First... first) {
-  const CrossEntropyOptions options(read);
-  return std::make_shared<Made>(first..., options, ClassWeights(read));
+  return std::make_shared<Made>(first..., CrossEntropyOptions(read));
 }
 
 /// -mean_k (t_k log p_k + (1 - t_k) log(1 - p_k)), where p = sigmoid(z): Keras' binary cross-entropy. With
@@ -62,7 +59,7 @@ class SigmoidCrossEntropy : public CrossEntropy {
     const std::int64_t outputs = samples.outputs_per_sample;
     const float* z = samples.outputs;
     for (std::size_t i = 0; i < samples.labels.size(); ++i, z += outputs) {
-      const std::array<Target, 2> targets = weights_.of(samples, i);
+      const std::array<Target, 2> targets = options_.weights.of(samples, i);
       const auto best =
           static_cast<std::int32_t>(outputs == 1 ? z[0] > 0 : std::max_element(z, z + outputs) - z);
       result.correct += best == samples.main_label(i) ? 1 : 0;

@@ -66,7 +66,7 @@ LossSums SoftmaxFocal::compute(const LossInputs& samples, float* gradient) const
   const auto batch = static_cast<double>(samples.batch);
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += classes) {
-    const std::array<Target, 2> targets = weights_.of(samples, i);
+    const std::array<Target, 2> targets = options_.weights.of(samples, i);
     const float* const largest = std::max_element(z, z + classes);
     result.correct += largest - z == samples.main_label(i) ? 1 : 0;
     const auto scaled = [&](std::int64_t k) { return static_cast<double>(z[k] - *largest); };

@@ -13,8 +13,8 @@ namespace convoke::nn {
 class SoftmaxFocal final : public SoftmaxCrossEntropy {
  public:
   /// `gamma` >= 0: the focusing parameter.
-  explicit SoftmaxFocal(double gamma, CrossEntropyOptions options = {}, ClassWeights weights = {})
-      : SoftmaxCrossEntropy(std::move(options), std::move(weights)), gamma_(gamma) {}
+  explicit SoftmaxFocal(double gamma, CrossEntropyOptions options = {})
+      : SoftmaxCrossEntropy(std::move(options)), gamma_(gamma) {}
   Settings settings() const override;
   LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
@@ -29,8 +29,8 @@ class SoftmaxFocal final : public SoftmaxCrossEntropy {
 class SigmoidFocal final : public SigmoidCrossEntropy {
  public:
   /// `gamma` >= 0: the focusing parameter.
-  explicit SigmoidFocal(double gamma, CrossEntropyOptions options = {}, ClassWeights weights = {})
-      : SigmoidCrossEntropy(std::move(options), std::move(weights)), gamma_(gamma) {}
+  explicit SigmoidFocal(double gamma, CrossEntropyOptions options = {})
+      : SigmoidCrossEntropy(std::move(options)), gamma_(gamma) {}
   Settings settings() const override;
   LossSums compute(const LossInputs& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;

@@ -64,13 +64,17 @@ void ClassWeights::write(Settings& settings) const {
   if (!weights_.empty()) settings.set("class_weights", Value::Array(weights_.begin(), weights_.end()));
 }
 
-CrossEntropyOptions::CrossEntropyOptions(SettingsReader& read) { read_keys(kCrossEntropyKeys, read, *this); }
+CrossEntropyOptions::CrossEntropyOptions(SettingsReader& read) {
+  read_keys(kCrossEntropyKeys, read, *this);
+  weights = ClassWeights(read);
+}
 
 std::vector<KeyDescription> CrossEntropyOptions::keys() { return describe_keys(kCrossEntropyKeys); }
 
 void CrossEntropyOptions::write(Settings& settings) const {
   if (label_smoothing != 0) settings.set("label_smoothing", label_smoothing);
   if (outputs != kByNetwork) settings.set("outputs", outputs);
+  weights.write(settings);
 }
 
 }  // namespace convoke::nn

@@ -36,9 +36,11 @@ class ClassWeights {
 struct CrossEntropyOptions {
   double label_smoothing = 0;    ///< [0, 1)
   std::string outputs = "auto";  ///< what the network's outputs are: see convoke/nn/losses/outputs.hpp
+  ClassWeights weights;
 
   CrossEntropyOptions() = default;
   explicit CrossEntropyOptions(SettingsReader& read);
+  /// Returns the keys without that of the weights, which all losses have.
   static std::vector<KeyDescription> keys();
   /// Writes what differs from the defaults.
   void write(Settings& settings) const;
