@@ -6,7 +6,7 @@
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
-#include "nn/layers/in_place.hpp"
+#include "nn/plan/plan_builder.hpp"
 #include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
@@ -126,7 +126,7 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
       {x.ref, y.ref}, y);
   plan.set_value(node.index, y);
   const Tensor kept = slope_needs_x(curve) ? x : y;
-  on_backward_in_place(plan, node, {kept.ref}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
+  plan.on_backward_in_place(node, {kept.ref}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
     share_elements(count, [&](std::int64_t i, std::size_t n) {
       kernels<ActivationKernels<T>>().activate_backward(curve, alpha, frame.at<T>(kept) + i, dy + i, dx + i,
                                                         n);

@@ -10,7 +10,7 @@
 #include "nn/kernels/dropout.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/per_channel.hpp"
-#include "nn/layers/in_place.hpp"
+#include "nn/plan/plan_builder.hpp"
 #include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {
@@ -58,7 +58,7 @@ void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Dro
       },
       {x.ref, y.ref, factors}, y);
   plan.set_value(node.index, y);
-  on_backward_in_place(plan, node, {factors}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
+  plan.on_backward_in_place(node, {factors}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
     kernels<PerChannelKernels<T>>().scale_shift(blocks, {frame.at(factors), nullptr, true}, dy, dx);
   });
 }
@@ -113,7 +113,7 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
       },
       {x.ref, y.ref, keep}, y);
   plan.set_value(node.index, y);
-  on_backward_in_place(plan, node, {keep}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
+  plan.on_backward_in_place(node, {keep}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
     share_elements(count, [&](std::int64_t i, std::size_t n) {
       kernels<DropoutKernels<T>>().backward(dy + i, frame.at<std::uint8_t>(keep, i), rate, dx + i, n);
     });

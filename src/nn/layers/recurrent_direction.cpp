@@ -7,7 +7,6 @@
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
 #include "nn/kernels/stored.hpp"
-#include "nn/plan/moving_primitive.hpp"
 
 namespace convoke::nn {
 namespace {

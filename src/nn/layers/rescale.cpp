@@ -9,7 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/per_channel.hpp"
-#include "nn/layers/in_place.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -35,7 +35,7 @@ void compile_affine(PlanBuilder& plan, const Node& node, const std::vector<doubl
       },
       {x.ref, y.ref}, y);
   plan.set_value(node.index, y);
-  on_backward_in_place(plan, node, {}, [=]<class T>(const Frame&, const T* dy, T* dx) {
+  plan.on_backward_in_place(node, {}, [=]<class T>(const Frame&, const T* dy, T* dx) {
     kernels<PerChannelKernels<T>>().scale_shift(blocks, {scale.data()}, dy, dx);
   });
 }

@@ -1,5 +1,4 @@
-#include "nn/layers/winograd_passes.hpp"
-
+#include "nn/layers/convolution.hpp"
 #include "nn/plan/step_threads.hpp"
 
 namespace convoke::nn {

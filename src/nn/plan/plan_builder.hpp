@@ -134,6 +134,24 @@ class PlanBuilder {
   void on_gradient(const Node& node, Emit emit) {
     on_gradient(node.index, node, std::move(emit));
   }
+  /// Registers the backward step of a layer that computes each element of dx from the same element of dy and
+  /// from the memory `reads`: kernel(frame, const T* dy, T* dx), where T is the stored type of values. dx
+  /// overwrites dy if no other step reads dy.
+  template <class Kernel>
+  void on_backward_in_place(const Node& node, std::vector<Ref> reads, const Kernel& kernel) {
+    on_gradient(node, [=, this, &node](const Tensor& dy) {
+      const Tensor dx = in_place_of(dy);
+      std::vector<Ref> uses = reads;
+      uses.insert(uses.end(), {dy.ref, dx.ref});
+      add_typed_kernel(
+          dy.desc, node, "backward",
+          [=]<class T>(const Frame& frame) {
+            kernel(frame, static_cast<const T*>(frame.at<T>(dy)), frame.at<T>(dx));
+          },
+          std::move(uses), dx);
+      add_gradient(node.inputs[0], dx, node);
+    });
+  }
 
   // Parameters of a node: its own, or those of the node whose layer it shares.
 
