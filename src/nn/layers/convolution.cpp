@@ -79,7 +79,7 @@ BackwardData::primitive_desc Convolution::data_pass(const Desc& weight, const De
 }
 
 /// Returns the convolution for our Winograd kernels, if they support it.
-std::optional<WinogradConvolution> Convolution::fit_winograd() const {
+std::optional<WinogradShape> Convolution::fit_winograd() const {
   const WinogradKernels* kernels = winograd_kernels();
   const Conv2dOptions& o = spec_.options;
   if (kernels == nullptr) return std::nullopt;
@@ -89,18 +89,14 @@ std::optional<WinogradConvolution> Convolution::fit_winograd() const {
   // Another node that shares the weights may have chosen their layout.
   const Desc layout = plan_->arena_layout(*node_, spec_.weight);
   if (layout.get_size() > 0 && layout != winograd_weight(weight_dims())) return std::nullopt;
-  return WinogradConvolution{
-      .shape = {plan_->samples(), spec_.in[0], o.filters, spec_.in[1], spec_.in[2], geometry_.height,
-                geometry_.width, geometry_.before[0], geometry_.before[1]},
-      .weight = spec_.weight,
-      .bias = o.bias ? spec_.bias : "",
-      .relu = spec_.activation == FusibleActivation::kRelu && !spec_.addend,
-      .flops = geometry_.flops};
+  return WinogradShape{plan_->samples(), spec_.in[0],         o.filters,
+                       spec_.in[1],      spec_.in[2],         geometry_.height,
+                       geometry_.width,  geometry_.before[0], geometry_.before[1]};
 }
 
 /// Forward may reorder its input and weights into the blocks of the kernels; backward uses them as they are.
 bool Convolution::by_winograd(Pass pass) const {
-  if (!winograd_ || !prefers_winograd(pass, winograd_->shape, geometry_.type, plan_->options().convolution))
+  if (!winograd_ || !prefers_winograd(pass, *winograd_, geometry_.type, plan_->options().convolution))
     return false;
   if (pass == Pass::kForward) return true;
   return x_.desc == winograd_image(dims_of(x_.desc), geometry_.type) &&
@@ -133,7 +129,7 @@ void Convolution::forward_winograd(const Tensor& x) {
   // A direct pass of backward may need a direct forward as a hint, whose weights are in bf16.
   forward_weight_ = geometry_.type == kFloat ? weight : weighted_.any_weight();
   weighted_.prefer(weight);
-  add_winograd_forward(plan, node, *winograd_, x_, y_);
+  add_winograd_forward();
   finish_forward();
 }
 
@@ -216,25 +212,25 @@ void Convolution::finish_forward() {
 
 Tensor Convolution::backward(Tensor dy, bool wants_data) const {
   const bool trains = plan_->trains(*node_);
-  const bool winograd_weights = trains && by_winograd(Pass::kBackwardWeights);
-  const bool winograd_data = wants_data && by_winograd(Pass::kBackwardData);
+  const bool weights_by_winograd = trains && by_winograd(Pass::kBackwardWeights);
+  const bool data_by_winograd = wants_data && by_winograd(Pass::kBackwardData);
   // Our kernels apply the ReLU's gradient while they read dy.
   Tensor gate = spec_.activation == FusibleActivation::kRelu ? y_ : Tensor{};
-  if (gate && (trains != winograd_weights || wants_data != winograd_data)) {
+  if (gate && (trains != weights_by_winograd || wants_data != data_by_winograd)) {
     dy = relu_gradient(*plan_, *node_, y_, dy);
     gate = {};
   }
   // Threads share the samples of the data gradient, but not the weight gradient, which is a sum over them.
-  if (winograd_weights && winograd_data && step_threads() == 1 &&
-      winograd_kernels()->joins_gradients(winograd_->shape))
-    return add_winograd_gradients(*plan_, *node_, *winograd_, x_, dy, gate, true);
-  if (winograd_weights) {
-    add_winograd_gradients(*plan_, *node_, *winograd_, x_, dy, gate, false);
+  if (weights_by_winograd && data_by_winograd && step_threads() == 1 &&
+      winograd_kernels()->joins_gradients(*winograd_))
+    return add_winograd_gradients(dy, gate, true);
+  if (weights_by_winograd) {
+    add_winograd_gradients(dy, gate, false);
   } else if (trains) {
     backward_weights(dy);
   }
   if (!wants_data) return {};
-  if (winograd_data) return add_winograd_data_gradient(*plan_, *node_, *winograd_, x_.desc, dy, gate);
+  if (data_by_winograd) return add_winograd_data_gradient(dy, gate);
   return backward_data(dy);
 }
 
@@ -259,7 +255,7 @@ void Convolution::backward_weights(const Tensor& dy) const {
       [&](const Desc& gradient) { return weights_pass(hint_weight(), gradient, x_.desc, y_.desc); });
   const std::string implementation = weights.impl_info_str();
   const bool slow = is_reference(implementation) || implementation.find("gemm") != std::string::npos;
-  if (slow && add_depthwise_gradient(plan, node, spec_, x_, dy)) return;
+  if (slow && add_depthwise_gradient(dy)) return;
   if (is_reference(implementation)) {
     const auto other = weights_pass(weighted_.any_weight(), weighted_.any_gradient(), plain(x_), plain(y_));
     if (!is_reference(other.impl_info_str())) {

@@ -10,14 +10,6 @@
 
 namespace convoke::nn {
 
-/// A convolution that kernels/winograd computes, as steps of a plan.
-struct WinogradConvolution {
-  WinogradShape shape;
-  std::string weight, bias;  ///< names of the parameters; `bias` empty: none
-  bool relu = false;         ///< apply max(y, 0) while y is written
-  double flops = 0;          ///< of one pass, as the direct convolution counts
-};
-
 /// A convolution as a step of a plan, for layers that consist of one (conv1d, conv2d, depthwise_conv2d) or
 /// two (separable_conv2d).
 struct ConvolutionSpec {
@@ -50,7 +42,7 @@ class Convolution {
     Type type = kFloat;                  ///< type of values; gradients of weights are fp32
   };
   Geometry measure() const;
-  std::optional<WinogradConvolution> fit_winograd() const;
+  std::optional<WinogradShape> fit_winograd() const;
   bool by_winograd(Pass pass) const;
   void forward_winograd(const Tensor& x);
   void forward_direct(const Tensor& x);
@@ -59,6 +51,18 @@ class Convolution {
   void backward_weights(const Tensor& dy) const;
   Tensor backward_data(const Tensor& dy) const;
   Tensor backward_data_flipped(const Tensor& dy) const;
+  /// Adds our own pass for d loss / d weight and bias of a depthwise convolution, from x and dy in blocks of
+  /// channels. Returns false, and adds nothing, if our kernels do not support this convolution.
+  bool add_depthwise_gradient(const Tensor& dy) const;
+  void add_winograd_forward() const;
+  /// Adds d loss / d weight and bias. `gate`: empty, or the output of the ReLU whose gradient is `dy`. If
+  /// `joined`, the same pass over dy also computes d loss / d x, which is returned; the shape must allow it
+  /// (joins_gradients()).
+  Tensor add_winograd_gradients(const Tensor& dy, const Tensor& gate, bool joined) const;
+  /// Adds d loss / d x in new memory with the layout of x. Returns it.
+  Tensor add_winograd_data_gradient(const Tensor& dy, const Tensor& gate) const;
+  /// Returns the memory from which those kernels read the weights: the parameter, or its form `kind`.
+  Tensor winograd_weights(WeightForm::Kind kind) const;
   Desc hint_weight() const;
   Desc plain(const Tensor& tensor) const;
   Dims weight_dims() const;
@@ -73,7 +77,7 @@ class Convolution {
   ConvolutionSpec spec_;
   Geometry geometry_;
   WeightedPrimitive weighted_;
-  std::optional<WinogradConvolution> winograd_;  ///< if our kernels support it
+  std::optional<WinogradShape> winograd_;  ///< if kernels/winograd supports it
   Tensor x_, y_;
   Desc forward_weight_;  ///< layout in which the forward pass reads the weights
 };
@@ -89,28 +93,9 @@ void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOption
 /// kernels/conv2d_max_pool.hpp.
 void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options);
 
-/// Adds our own pass for d loss / d weight and bias of a depthwise convolution, from x and dy in blocks of
-/// channels. Returns false, and adds nothing, if our kernels do not support this convolution.
-bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const ConvolutionSpec& spec, const Tensor& x,
-                            const Tensor& dy);
-
-// The steps of kernels/winograd (winograd_passes.cpp).
-
-/// Return the layouts of images (N, C, H, W), stored as `type`, and of weights (K, C, 3, 3). The kernels must
-/// exist.
+/// Return the layouts of images (N, C, H, W), stored as `type`, and of weights (K, C, 3, 3) for
+/// kernels/winograd, which must exist.
 Desc winograd_image(const Dims& dims, Type type);
 Desc winograd_weight(const Dims& dims);
-
-void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                          const Tensor& x, const Tensor& y);
-/// Adds d loss / d weight and bias. `gate`: empty, or the output of the ReLU whose gradient is `dy`. If
-/// `joined`, the same pass over dy also computes d loss / d x, which is returned; the shape must allow it
-/// (joins_gradients()).
-Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                              const Tensor& x, const Tensor& dy, const Tensor& gate, bool joined);
-
-/// Adds d loss / d x in new memory with the layout `x`. Returns it.
-Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                                  const Desc& x, const Tensor& dy, const Tensor& gate);
 
 }  // namespace convoke::nn

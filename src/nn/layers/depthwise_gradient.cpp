@@ -34,8 +34,11 @@ DepthwiseShape shape_of(const ConvolutionSpec& spec, const Tensor& x, const Tens
 
 }  // namespace
 
-bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const ConvolutionSpec& spec, const Tensor& x,
-                            const Tensor& dy) {
+bool Convolution::add_depthwise_gradient(const Tensor& dy) const {
+  PlanBuilder& plan = *plan_;
+  const Node& node = *node_;
+  const ConvolutionSpec& spec = spec_;
+  const Tensor x = x_;
   const DepthwiseShape shape = shape_of(spec, x, dy);
   // A bias that ends within a block would be written beyond its end.
   const bool bias = spec.options.bias;

@@ -35,14 +35,6 @@ void share_samples(const WinogradShape& shape, const Scratch& scratch, const Wor
       scratch.threads);
 }
 
-/// Returns the memory from which the kernels read the weights: the parameter, or its form `kind`.
-Tensor weights_of(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                  WeightForm::Kind kind) {
-  const Tensor weight = plan.parameter(node, convolution.weight);
-  if (convolution.shape.by_pieces()) return weight;
-  return plan.working(node, convolution.weight, {kind, weight.desc});
-}
-
 }  // namespace
 
 Desc winograd_image(const Dims& dims, Type type) {
@@ -53,15 +45,21 @@ Desc winograd_weight(const Dims& dims) {
   return {dims, kFloat, winograd_kernels()->block == 16 ? Format::OIhw16i16o : Format::OIhw8i8o};
 }
 
-void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                          const Tensor& x, const Tensor& y) {
+Tensor Convolution::winograd_weights(WeightForm::Kind kind) const {
+  const Tensor weight = weighted_.parameter();
+  if (winograd_->by_pieces()) return weight;
+  return plan_->working(*node_, spec_.weight, {kind, weight.desc});
+}
+
+void Convolution::add_winograd_forward() const {
   const WinogradKernels* const kernels = winograd_kernels();
-  const Tensor weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinograd);
-  const Ref bias = convolution.bias.empty() ? Ref{} : plan.parameter(node, convolution.bias).ref;
-  const Scratch scratch(plan, convolution.shape);
-  plan.add_typed_kernel(
-      x.desc, node, "forward",
-      [=, shape = convolution.shape, relu = convolution.relu]<class T>(const Frame& frame) {
+  const Tensor weights = winograd_weights(WeightForm::Kind::kWinograd), x = x_, y = y_;
+  const Ref bias = weighted_.has_bias() ? plan_->parameter(*node_, spec_.bias).ref : Ref{};
+  const Scratch scratch(*plan_, *winograd_);
+  const bool relu = spec_.activation == FusibleActivation::kRelu && !spec_.addend;
+  plan_->add_typed_kernel(
+      x.desc, *node_, "forward",
+      [=, shape = *winograd_]<class T>(const Frame& frame) {
         share_samples(shape, scratch,
                       [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
                         kernels->passes<T>().forward(part, frame.at<T>(x, in), frame.at(weights),
@@ -69,46 +67,46 @@ void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradCon
                                                      frame.at(scratch.ref, own));
                       });
       },
-      {x.ref, weights.ref, scratch.ref, y.ref}, y, convolution.flops, {}, kernels->name);
+      {x.ref, weights.ref, scratch.ref, y.ref}, y, geometry_.flops, {}, kernels->name);
 }
 
-Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                              const Tensor& x, const Tensor& dy, const Tensor& gate, bool joined) {
+Tensor Convolution::add_winograd_gradients(const Tensor& dy, const Tensor& gate, bool joined) const {
+  PlanBuilder& plan = *plan_;
+  const Node& node = *node_;
   const WinogradKernels* const kernels = winograd_kernels();
-  const Tensor dw = plan.gradient_of(node, convolution.weight);
-  std::vector<std::size_t> completes{plan.slot(node, convolution.weight)};
+  const Tensor x = x_, dw = plan.gradient_of(node, spec_.weight);
+  std::vector<std::size_t> completes{plan.slot(node, spec_.weight)};
   Ref dbias;
-  if (!convolution.bias.empty()) {
-    dbias = plan.gradient_of(node, convolution.bias).ref;
-    completes.push_back(plan.slot(node, convolution.bias));
+  if (weighted_.has_bias()) {
+    dbias = plan.gradient_of(node, spec_.bias).ref;
+    completes.push_back(plan.slot(node, spec_.bias));
   }
   Tensor weights, dx;
   if (joined) {
-    weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinogradTransposed);
+    weights = winograd_weights(WeightForm::Kind::kWinogradTransposed);
     dx = plan.allocate(x.desc);
   }
-  const Ref scratch = scratch_of(plan, kernels->gradient_scratch_floats(convolution.shape));
+  const Ref scratch = scratch_of(plan, kernels->gradient_scratch_floats(*winograd_));
   plan.add_typed_kernel(
       x.desc, node, joined ? "backward weights, data" : "backward weights",
-      [=, shape = convolution.shape]<class T>(const Frame& frame) {
+      [=, shape = *winograd_]<class T>(const Frame& frame) {
         kernels->passes<T>().weight_gradient(shape, frame.at<T>(x), frame.at<T>(dy), frame.at<T>(gate),
                                              frame.at(dw), frame.at(dbias), frame.at(weights),
                                              frame.at<T>(dx), frame.at(scratch));
       },
-      {x.ref, dy.ref, weights.ref, dx.ref, scratch, gate.ref}, dw, (joined ? 2 : 1) * convolution.flops,
+      {x.ref, dy.ref, weights.ref, dx.ref, scratch, gate.ref}, dw, (joined ? 2 : 1) * geometry_.flops,
       completes, kernels->name);
   return dx;
 }
 
-Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                                  const Desc& x, const Tensor& dy, const Tensor& gate) {
+Tensor Convolution::add_winograd_data_gradient(const Tensor& dy, const Tensor& gate) const {
   const WinogradKernels* const kernels = winograd_kernels();
-  const Tensor weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinogradTransposed);
-  const Tensor dx = plan.allocate(x);
-  const Scratch scratch(plan, convolution.shape);
-  plan.add_typed_kernel(
-      x, node, "backward data",
-      [=, shape = convolution.shape]<class T>(const Frame& frame) {
+  const Tensor weights = winograd_weights(WeightForm::Kind::kWinogradTransposed);
+  const Tensor dx = plan_->allocate(x_.desc);
+  const Scratch scratch(*plan_, *winograd_);
+  plan_->add_typed_kernel(
+      x_.desc, *node_, "backward data",
+      [=, shape = *winograd_]<class T>(const Frame& frame) {
         share_samples(shape, scratch,
                       [&](const WinogradShape& part, std::int64_t in, std::int64_t out, std::int64_t own) {
                         kernels->passes<T>().data_gradient(part, frame.at<T>(dy, out), frame.at<T>(gate, out),
@@ -116,7 +114,7 @@ Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const Win
                                                            frame.at(scratch.ref, own));
                       });
       },
-      {dy.ref, weights.ref, scratch.ref, dx.ref, gate.ref}, dx, convolution.flops, {}, kernels->name);
+      {dy.ref, weights.ref, scratch.ref, dx.ref, gate.ref}, dx, geometry_.flops, {}, kernels->name);
   return dx;
 }
 
