@@ -35,16 +35,20 @@ std::vector<std::int64_t> eighths(std::int64_t all, bool parts) {
 /// Data of the loops over time steps. h, dropped and c have one time step more than x, which holds the zeroes
 /// that the first step starts from: time step t reads slot before(t) and writes slot after(t). With
 /// ActiveRows, a step's rows follow those of the step before, and its new states are what the next one reads.
-struct Direction::Loop {
+struct Direction::Loop : DirectionSpec {
   /// Rows of a step, and where the first one stands in the memory of gates and of states.
   struct Rows {
     std::int64_t t, count, active, gates, before, after;
   };
 
-  bool gru, reverse, sequences, zero_masked, dropout;
-  std::int64_t samples, length, units, width, y_stride, y_column;
+  explicit Loop(DirectionSpec spec) : DirectionSpec(std::move(spec)) {}
+
+  std::int64_t samples = in.samples, length = in.length, units = options.units;
+  std::int64_t width = (gru ? 3 : 4) * units;  ///< of all gates: G U
+  std::int64_t y_stride = directions * units, y_column = number * units;
+  bool sequences = options.sequences, zero_masked = sequences && options.bidirectional, dropout = false;
   std::optional<RecurrentInput> input;
-  Tensor tokens, y, dy;
+  Tensor dy;
   Ref gates, product, h, dropped, c, candidate, factors;
   Ref recurrent_gates, dh, dc, back;
   Tensor weight, back_weight, bias;
@@ -236,33 +240,19 @@ struct Direction::Loop {
 };
 
 Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
-    : spec_(std::move(spec)),
-      width_((spec_.gru ? 3 : 4) * spec_.options.units),
-      state_(plan, node, spec_.prefix + "recurrent_weight",
-             spec_.gru && spec_.options.bias ? spec_.prefix + "recurrent_bias" : "", spec_.in.samples,
-             spec_.options.units, width_, kFloat) {
-  const RecurrentOptions& o = spec_.options;
-  const std::int64_t samples = spec_.in.samples, length = spec_.in.length;
+    : loop_(std::make_shared<Loop>(std::move(spec))),
+      state_(plan, node, loop_->prefix + "recurrent_weight",
+             loop_->gru && loop_->options.bias ? loop_->prefix + "recurrent_bias" : "", loop_->samples,
+             loop_->units, loop_->width, kFloat) {
+  Loop& loop = *loop_;
+  const RecurrentOptions& o = loop.options;
+  const std::int64_t samples = loop.samples, length = loop.length;
   const auto bytes = [&](std::int64_t count, Type type) {
     return plan.allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(type));
   };
   const Type type = plan.stored();
 
-  loop_ = std::make_shared<Loop>();
-  Loop& loop = *loop_;
-  loop.gru = spec_.gru;
-  loop.reverse = spec_.reverse;
-  loop.sequences = o.sequences;
-  loop.zero_masked = o.sequences && o.bidirectional;
   loop.dropout = plan.training(node) && o.recurrent_dropout > 0;
-  loop.samples = samples;
-  loop.length = length;
-  loop.units = o.units;
-  loop.width = width_;
-  loop.y_stride = spec_.directions * o.units;
-  loop.y_column = spec_.number * o.units;
-  loop.tokens = spec_.tokens;
-  loop.y = spec_.y;
   const std::int64_t states = (length + 1) * loop.state();
   loop.h = bytes(states, type);
   if (loop.dropout) {
@@ -274,11 +264,11 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   } else {
     loop.c = bytes(states, kFloat);
   }
-  loop.product = bytes(samples * width_, kFloat);
+  loop.product = bytes(samples * loop.width, kFloat);
 
   if (loop.dropout) {
     const Ref factors = loop.factors, keep = plan.allocate_bytes(static_cast<std::size_t>(loop.state()));
-    const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kState);
+    const std::uint32_t stream = mask_stream(node, loop.number, Mask::kState);
     plan.add_kernel(node, "mask of the state",
                     [=, units = o.units, rate = o.recurrent_dropout](const Frame& frame) {
                       draw_recurrent_factors(frame, samples, units, rate, stream, frame.at(factors),
@@ -286,7 +276,7 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
                     },
                     {factors, keep}, {});
   }
-  loop.input.emplace(plan, node, spec_, width_);
+  loop.input.emplace(plan, node, loop, loop.width);
   loop.input->add_forward(plan, node);
   loop.gates = loop.input->gates().ref;
 
@@ -302,13 +292,13 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
               {loop.product, loop.weight.ref, loop.bias.ref, loop.y.ref, loop.forward_product->scratch});
   plan.add_typed_kernel(
       loop.input->gates().desc, node, "forward recurrent",
-      [shared = loop_]<class T>(const Frame& frame) { shared->run_forward<T>(frame); }, uses, spec_.y,
+      [shared = loop_]<class T>(const Frame& frame) { shared->run_forward<T>(frame); }, uses, loop.y,
       static_cast<double>(length) * state_.flops());
 }
 
 void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) {
   Loop& loop = *loop_;
-  const SequenceExtents in = spec_.in;
+  const SequenceExtents in = loop.in;
   const Type type = plan.stored();
   const auto bytes = [&](std::int64_t count, Type t) {
     return plan.allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(t));
@@ -319,7 +309,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   loop.dh = bytes(loop.state(), kFloat);
   loop.back = bytes(loop.state(), kFloat);
   if (loop.gru) {
-    loop.recurrent_gates = bytes(in.length * in.samples * width_, type);
+    loop.recurrent_gates = bytes(in.length * in.samples * loop.width, type);
   } else {
     loop.dc = bytes(loop.state(), kFloat);
   }
@@ -339,7 +329,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
 
   // Weights of the state: the gradient at time step t belongs to the state that this step read.
   const RecurrentProduct all(plan, node, state_.weight(), state_.bias(), in.length * in.samples, loop.units,
-                             width_, kFloat);
+                             loop.width, kFloat);
   loop.weight_gradient.emplace(plan, node, all, loop.input->piece());
   std::vector<Ref> weight_uses = loop.weight_gradient->uses();
   weight_uses.insert(weight_uses.end(), {loop.gru ? loop.recurrent_gates : loop.gates, loop.seen()});

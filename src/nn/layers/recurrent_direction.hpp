@@ -39,10 +39,8 @@ class Direction {
  private:
   struct Loop;
 
-  DirectionSpec spec_;
-  std::int64_t width_;  ///< width of all gates: G U
+  std::shared_ptr<Loop> loop_;  ///< shared by the kernels of the plan
   RecurrentProduct state_;
-  std::shared_ptr<Loop> loop_;
 };
 
 }  // namespace convoke::nn
