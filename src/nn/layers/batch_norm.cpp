@@ -164,16 +164,6 @@ void BatchNorm::check(const SettingsReader& read, const BatchNormOptions& o) {
             "running statistics are the same for all micro-batches: remove one of the two");
 }
 
-namespace {
-
-float uses_of(const Graph& graph, const Node& node) {
-  return static_cast<float>(std::count_if(graph.nodes().begin(), graph.nodes().end(), [&](const Node& other) {
-    return other.parameters_of == node.parameters_of;
-  }));
-}
-
-}  // namespace
-
 void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   const Fusion& fusion = plan.fusion(node);
   ChannelBlocks in;
@@ -206,7 +196,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
                            .running_mean = plan.parameter(node, "running_mean").ref,
                            .running_variance = plan.parameter(node, "running_variance").ref,
                            .epsilon = static_cast<float>(options_.epsilon),
-                           .uses = uses_of(plan.graph(), node),
+                           .uses = static_cast<float>(plan.uses(node)),
                            .what = fusion.curve != nullptr
                                        ? fmt::format("forward, {}", fusion.curve->layer->type())
                                    : fusion.relu6 ? "forward, relu6"

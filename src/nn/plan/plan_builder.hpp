@@ -158,6 +158,8 @@ class PlanBuilder {
   /// True if any of them is trained. Otherwise their gradients need not be computed; gradient_of then returns
   /// other memory for layers that compute them nevertheless.
   bool trains(const Node& node) const;
+  /// Returns how many nodes use them.
+  std::size_t uses(const Node& node) const { return uses_[node.parameters_of]; }
   /// Returns a parameter's layout in the arena; empty in a dry run.
   Desc arena_layout(const Node& node, std::string_view parameter) const;
   /// In a dry run, records the layout that the primitive prefers.
