@@ -72,7 +72,7 @@ void draw_recurrent_factors(const Frame& frame, std::int64_t samples, std::int64
                                            stream, frame.key.samples.data(), factors, keep);
 }
 
-struct RecurrentInput::Steps {
+struct RecurrentInput::Steps : DirectionSpec {
   /// The integers in `table`: what find_equal_rows finds.
   struct Table {
     std::int32_t *distinct, *active_rows;       ///< numbers of rows; 0: all rows differ, or are active
@@ -82,27 +82,25 @@ struct RecurrentInput::Steps {
     std::int32_t *row_numbers, *row_positions, *row_start;  ///< of the active rows
   };
 
-  SequenceExtents in;
-  std::int64_t width, vocabulary, piece;  ///< piece: rows
-  bool reverse, masked, skips_padding;    ///< skips_padding: there can be ActiveRows
-  double dropout;
-  std::uint32_t stream;  ///< of the random numbers of dropout
-  Tensor x;              ///< (L N, F)
-  Tensor tokens;         ///< (N, L), of which x is the embedding; empty if x is none
-  Tensor gates;          ///< (L N, G U)
-  Tensor read;           ///< (L N, F): x after dropout; then d loss / d x of distinct rows
-  Tensor distinct;       ///< (L N, G U): W x + b of distinct rows; then the sums of their gradients
-  Ref factors, keep;     ///< of dropout
-  Ref seen, table;       ///< what number_rows and list_positions write
+  explicit Steps(const DirectionSpec& spec) : DirectionSpec(spec) {}
+
+  std::int64_t width = 0, piece = 0;  ///< piece: rows
+  bool skips_padding = false;         ///< there can be ActiveRows
+  double dropout = 0;
+  std::uint32_t stream = 0;  ///< of the random numbers of dropout
+  Tensor gates;              ///< (L N, G U)
+  Tensor read;               ///< (L N, F): x after dropout; then d loss / d x of distinct rows
+  Tensor distinct;           ///< (L N, G U): W x + b of distinct rows; then the sums of their gradients
+  Ref factors, keep;         ///< of dropout
+  Ref seen, table;           ///< what number_rows and list_positions write
   Tensor weight, back_weight, bias, dx;
   Ref sum;                                   ///< (G U)
   std::optional<RowProducts> forward, data;  ///< of all rows, and of a piece of the distinct ones
   std::optional<RowsGradient> gradient;
 
   std::int64_t rows() const { return in.length * in.samples; }
-  bool embedded() const { return vocabulary > 0; }
   bool drops() const { return dropout > 0; }
-  bool reads_copy() const { return drops() || embedded(); }
+  bool reads_copy() const { return drops() || embedded; }
   std::int64_t table_size() const { return 6 * rows() + 2 * in.length + in.samples + 6; }
   Table table_of(const Frame& frame) const {
     std::int32_t* at = frame.integers(table);
@@ -113,7 +111,7 @@ struct RecurrentInput::Steps {
   }
   /// Returns the distinct rows; none if nearly all rows differ.
   EqualRows equal_rows(const Frame& frame) const {
-    if (!embedded()) return {};
+    if (!embedded) return {};
     const Table here = table_of(frame);
     return {*here.distinct, here.start, here.positions};
   }
@@ -125,9 +123,9 @@ struct RecurrentInput::Steps {
   }
 
   void find_equal_rows(const Frame& frame) const {
-    if (!embedded()) return;
+    if (!embedded) return;
     const Table here = table_of(frame);
-    const std::int32_t* const token = frame.integers(tokens.ref);
+    const std::int32_t* const token = frame.integers(embedded.ref);
     const std::int64_t most = rows() - rows() / 8;
     *here.distinct = *here.active_rows = 0;
     const std::int32_t count =
@@ -148,7 +146,7 @@ struct RecurrentInput::Steps {
     const std::int64_t length = in.length, samples = in.samples;
     std::int32_t *const before = here.row_start, *const behind = here.row_positions;  // not needed yet
     const std::int64_t first = count_padding(token, in, reverse, before);
-    const bool ends = masked && count_padding(token, in, !reverse, behind) > first;
+    const bool ends = tokens && count_padding(token, in, !reverse, behind) > first;
     const std::int32_t* const padding = ends ? behind : before;
     *here.ends = ends ? 1 : 0;
     // In the order in which samples begin or, from the last step to the first, end.
@@ -167,7 +165,7 @@ struct RecurrentInput::Steps {
       // Samples that end before this step have rows for their last states, samples that begin later have one
       // row.
       const std::int64_t rows =
-          ends ? (step == 0 ? samples : here.active[step - 1]) : now + (!masked && now < samples ? 1 : 0);
+          ends ? (step == 0 ? samples : here.active[step - 1]) : now + (!tokens && now < samples ? 1 : 0);
       here.begin[step] = row;
       for (std::int64_t i = 0; i < rows; ++i)
         here.row_numbers[row++] = here.numbers[t * samples + here.order[i]];
@@ -179,7 +177,7 @@ struct RecurrentInput::Steps {
   std::vector<Ref> memory() const { return {gates.ref, factors, keep, read.ref, distinct.ref, table}; }
 
   std::vector<std::int64_t> sizes() const {
-    return embedded() ? std::vector{piece, rows()} : std::vector{rows()};
+    return embedded ? std::vector{piece, rows()} : std::vector{rows()};
   }
 
   /// Calls f(first row) for the pieces of `values`, whose last one is filled with zeroes.
@@ -247,23 +245,17 @@ RecurrentInput::RecurrentInput(PlanBuilder& plan, const Node& node, const Direct
                                std::int64_t width)
     : product_(plan, node, spec.prefix + "weight", spec.options.bias ? spec.prefix + "bias" : "",
                spec.in.length * spec.in.samples, spec.in.features, width, plan.stored()),
-      steps_(std::make_shared<Steps>()) {
+      steps_(std::make_shared<Steps>(spec)) {
   Steps& s = *steps_;
-  s.in = spec.in;
   s.width = width;
-  s.x = spec.x;
   s.x.desc = product_.x();
   s.gates = plan.allocate(product_.gradient());
   s.dropout = plan.training(node) ? spec.options.dropout : 0;
   s.stream = mask_stream(node, spec.number, Mask::kInput);
-  s.tokens = spec.embedded;
-  s.reverse = spec.reverse;
-  s.masked = static_cast<bool>(spec.tokens);
-  s.vocabulary = spec.vocabulary;
   s.piece = (s.rows() + kPieces - 1) / kPieces;
   // A mask's tokens must be those of the embedding; without a mask, the padding's states must not be random.
-  s.skips_padding = s.embedded() && !(plan.training(node) && spec.options.recurrent_dropout > 0) &&
-                    (s.masked ? spec.tokens.ref == spec.embedded.ref : !s.drops());
+  s.skips_padding = s.embedded && !(plan.training(node) && spec.options.recurrent_dropout > 0) &&
+                    (s.tokens ? s.tokens.ref == s.embedded.ref : !s.drops());
   const auto bytes = [&](std::int64_t count, std::size_t each) {
     return plan.allocate_bytes(static_cast<std::size_t>(count) * each);
   };
@@ -272,7 +264,7 @@ RecurrentInput::RecurrentInput(PlanBuilder& plan, const Node& node, const Direct
     s.keep = bytes(s.in.samples * s.in.features, 1);
   }
   if (s.reads_copy()) s.read = plan.allocate(product_.x());
-  if (!s.embedded()) return;
+  if (!s.embedded) return;
   s.distinct = plan.allocate(product_.gradient());
   s.seen = bytes(s.vocabulary, sizeof(std::int32_t));
   s.table = bytes(s.table_size(), sizeof(std::int32_t));
@@ -315,7 +307,7 @@ void RecurrentInput::add_forward(PlanBuilder& plan, const Node& node) {
   s.weight = plan.working(node, product_.weight(), product_.forward().weights_desc());
   used.push_back(s.weight.ref);
   if (product_.has_bias()) used.push_back((s.bias = plan.parameter(node, product_.bias())).ref);
-  used.insert(used.end(), {s.x.ref, s.tokens.ref, s.seen});
+  used.insert(used.end(), {s.x.ref, s.embedded.ref, s.seen});
   plan.add_typed_kernel(
       s.gates.desc, node, "forward input",
       [steps = steps_]<class T>(const Frame& frame) { steps->run_forward<T>(frame); }, used, {},
@@ -325,10 +317,10 @@ void RecurrentInput::add_forward(PlanBuilder& plan, const Node& node) {
 void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
   Steps& s = *steps_;
   std::vector<Ref> used = s.memory();
-  s.gradient.emplace(plan, node, product_, s.embedded() ? s.piece : 0);
+  s.gradient.emplace(plan, node, product_, s.embedded ? s.piece : 0);
   used.insert(used.end(), s.gradient->uses().begin(), s.gradient->uses().end());
   if (!s.drops()) used.push_back(s.x.ref);
-  if (s.embedded())
+  if (s.embedded)
     used.push_back(s.sum = plan.allocate_bytes(static_cast<std::size_t>(s.width) * sizeof(float)));
   plan.add_typed_kernel(
       s.gates.desc, node, "backward weights",
