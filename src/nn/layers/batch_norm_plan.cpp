@@ -6,9 +6,8 @@ namespace convoke::nn {
 
 BatchNormKept::BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t micro_batches,
                              const Desc& dst, std::vector<Ref>& uses) {
-  const std::size_t bytes =
-      static_cast<std::size_t>(micro_batches * shape.in.padded_channels()) * sizeof(float);
-  for (Ref* statistic : {&mean, &scale, &variance}) uses.push_back(*statistic = plan.allocate_bytes(bytes));
+  const std::int64_t count = micro_batches * shape.in.padded_channels();
+  for (Ref* statistic : {&mean, &scale, &variance}) uses.push_back(*statistic = plan.allocate_numbers(count));
   if (!shape.pooled()) return;
   winners = plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t));
   x_hat = plan.allocate_bytes(elements_of(dst) * sizeof(float));

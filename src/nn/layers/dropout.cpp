@@ -47,8 +47,7 @@ void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Dro
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(x.desc);
   const auto stream = static_cast<std::uint32_t>(node.index);
-  const Ref factors = plan.allocate_bytes(
-      static_cast<std::size_t>(blocks.samples * blocks.padded_channels()) * sizeof(float));
+  const Ref factors = plan.allocate_numbers(blocks.samples * blocks.padded_channels());
   plan.add_typed_kernel(
       x.desc, node, "forward",
       [=]<class T>(const Frame& frame) {

@@ -51,10 +51,9 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
   const Coefficients gamma(plan, node, "gamma", options_.scale, 1, padded);
   const Coefficients beta(plan, node, "beta", options_.center, 0, padded);
   const auto epsilon = static_cast<float>(options_.epsilon);
-  const std::size_t row = static_cast<std::size_t>(padded) * sizeof(float);
-  const std::size_t rows = row * static_cast<std::size_t>(plan.samples());
-  const Ref mean = plan.allocate_bytes(rows), scale = plan.allocate_bytes(rows);
-  const Ref first = plan.allocate_bytes(row), second = plan.allocate_bytes(row);
+  const std::int64_t all = padded * plan.samples();
+  const Ref mean = plan.allocate_numbers(all), scale = plan.allocate_numbers(all);
+  const Ref first = plan.allocate_numbers(padded), second = plan.allocate_numbers(padded);
   const auto memory = [=](const Frame& frame) {
     return GroupNormMemory{frame.at(mean), frame.at(scale), frame.at(first), frame.at(second)};
   };

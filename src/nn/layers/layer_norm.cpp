@@ -65,8 +65,8 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
   const Coefficients gamma(plan, node, "gamma", options_.scale, 1, padded);
   const Coefficients beta(plan, node, "beta", options_.center, 0, padded);
   const auto epsilon = static_cast<float>(options_.epsilon);
-  const std::size_t rows = static_cast<std::size_t>(blocks.samples * blocks.pixels()) * sizeof(float);
-  const Ref mean = plan.allocate_bytes(rows), scale = plan.allocate_bytes(rows);
+  const std::int64_t rows = blocks.samples * blocks.pixels();
+  const Ref mean = plan.allocate_numbers(rows), scale = plan.allocate_numbers(rows);
   plan.add_typed_kernel(
       x.desc, node, "forward",
       [=]<class T>(const Frame& frame) {
@@ -77,7 +77,7 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
-    const Ref partial = plan.allocate_bytes(static_cast<std::size_t>(2 * padded) * sizeof(float));
+    const Ref partial = plan.allocate_numbers(2 * padded);
     std::vector<Ref> uses{x.ref, dy.ref, dx.ref, mean, scale, partial};
     std::vector<std::size_t> completes;
     const Ref dgamma = gamma.gradient(plan, node, uses, completes);

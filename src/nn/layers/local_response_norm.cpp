@@ -38,8 +38,7 @@ void LocalResponseNorm::compile(PlanBuilder& plan, const Node& node) const {
   const Tensor y = plan.allocate(x.desc);
   const LocalResponse by{options_.size, static_cast<float>(options_.alpha), static_cast<float>(options_.beta),
                          static_cast<float>(options_.k)};
-  const std::size_t bytes = static_cast<std::size_t>(3 * blocks.channels) * sizeof(float);
-  const Ref scratch = plan.allocate_bytes(bytes);
+  const Ref scratch = plan.allocate_numbers(3 * blocks.channels);
   plan.add_kernel(
       node, "forward",
       [=](const Frame& frame) {
@@ -49,7 +48,7 @@ void LocalResponseNorm::compile(PlanBuilder& plan, const Node& node) const {
   plan.set_value(node.index, y);
   plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
     const Tensor dx = plan.in_place_of(dy);
-    const Ref room = plan.allocate_bytes(bytes);
+    const Ref room = plan.allocate_numbers(3 * blocks.channels);
     plan.add_kernel(
         node, "backward",
         [=](const Frame& frame) {

@@ -247,24 +247,21 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   Loop& loop = *loop_;
   const RecurrentOptions& o = loop.options;
   const std::int64_t samples = loop.samples, length = loop.length;
-  const auto bytes = [&](std::int64_t count, Type type) {
-    return plan.allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(type));
-  };
   const Type type = plan.stored();
 
   loop.dropout = plan.training(node) && o.recurrent_dropout > 0;
   const std::int64_t states = (length + 1) * loop.state();
-  loop.h = bytes(states, type);
+  loop.h = plan.allocate_numbers(states, type);
   if (loop.dropout) {
-    loop.dropped = bytes(states, type);
-    loop.factors = bytes(loop.state(), kFloat);
+    loop.dropped = plan.allocate_numbers(states, type);
+    loop.factors = plan.allocate_numbers(loop.state());
   }
   if (loop.gru) {
-    loop.candidate = bytes(length * loop.state(), type);
+    loop.candidate = plan.allocate_numbers(length * loop.state(), type);
   } else {
-    loop.c = bytes(states, kFloat);
+    loop.c = plan.allocate_numbers(states);
   }
-  loop.product = bytes(samples * loop.width, kFloat);
+  loop.product = plan.allocate_numbers(samples * loop.width);
 
   if (loop.dropout) {
     const Ref factors = loop.factors, keep = plan.allocate_bytes(static_cast<std::size_t>(loop.state()));
@@ -300,18 +297,15 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   Loop& loop = *loop_;
   const SequenceExtents in = loop.in;
   const Type type = plan.stored();
-  const auto bytes = [&](std::int64_t count, Type t) {
-    return plan.allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(t));
-  };
 
   // Visits the time steps in reverse order. Gradients of the gates replace the gates.
   loop.dy = dy;
-  loop.dh = bytes(loop.state(), kFloat);
-  loop.back = bytes(loop.state(), kFloat);
+  loop.dh = plan.allocate_numbers(loop.state());
+  loop.back = plan.allocate_numbers(loop.state());
   if (loop.gru) {
-    loop.recurrent_gates = bytes(in.length * in.samples * loop.width, type);
+    loop.recurrent_gates = plan.allocate_numbers(in.length * in.samples * loop.width, type);
   } else {
-    loop.dc = bytes(loop.state(), kFloat);
+    loop.dc = plan.allocate_numbers(loop.state());
   }
   const auto back = state_.backward_data(plan, node, kFloat);
   loop.back_weight = plan.working(node, state_.weight(), back.weights_desc());

@@ -256,18 +256,15 @@ RecurrentInput::RecurrentInput(PlanBuilder& plan, const Node& node, const Direct
   // A mask's tokens must be those of the embedding; without a mask, the padding's states must not be random.
   s.skips_padding = s.embedded && !(plan.training(node) && spec.options.recurrent_dropout > 0) &&
                     (s.tokens ? s.tokens.ref == s.embedded.ref : !s.drops());
-  const auto bytes = [&](std::int64_t count, std::size_t each) {
-    return plan.allocate_bytes(static_cast<std::size_t>(count) * each);
-  };
   if (s.drops()) {
-    s.factors = bytes(s.in.samples * s.in.features, sizeof(float));
-    s.keep = bytes(s.in.samples * s.in.features, 1);
+    s.factors = plan.allocate_numbers(s.in.samples * s.in.features);
+    s.keep = plan.allocate_numbers(s.in.samples * s.in.features, Type::u8);
   }
   if (s.reads_copy()) s.read = plan.allocate(product_.x());
   if (!s.embedded) return;
   s.distinct = plan.allocate(product_.gradient());
-  s.seen = bytes(s.vocabulary, sizeof(std::int32_t));
-  s.table = bytes(s.table_size(), sizeof(std::int32_t));
+  s.seen = plan.allocate_numbers(s.vocabulary, Type::s32);
+  s.table = plan.allocate_numbers(s.table_size(), Type::s32);
 }
 
 const Tensor& RecurrentInput::gates() const { return steps_->gates; }
@@ -320,8 +317,7 @@ void RecurrentInput::add_backward(PlanBuilder& plan, const Node& node) {
   s.gradient.emplace(plan, node, product_, s.embedded ? s.piece : 0);
   used.insert(used.end(), s.gradient->uses().begin(), s.gradient->uses().end());
   if (!s.drops()) used.push_back(s.x.ref);
-  if (s.embedded)
-    used.push_back(s.sum = plan.allocate_bytes(static_cast<std::size_t>(s.width) * sizeof(float)));
+  if (s.embedded) used.push_back(s.sum = plan.allocate_numbers(s.width));
   plan.add_typed_kernel(
       s.gates.desc, node, "backward weights",
       [steps = steps_]<class T>(const Frame& frame) { steps->run_backward_weights<T>(frame); }, used,

@@ -49,6 +49,9 @@ class PlanBuilder {
 
   Tensor allocate(const Desc& desc);
   Ref allocate_bytes(std::size_t bytes);
+  Ref allocate_numbers(std::int64_t count, Type type = kFloat) {
+    return allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(type));
+  }
   /// Returns memory for the duration of one step.
   Ref scratch(std::size_t bytes);
   /// Returns memory for the result of a step with the layout of `tensor`: the memory of `tensor`, or other
