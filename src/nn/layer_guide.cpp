@@ -17,7 +17,7 @@ bool in_words(const KeyDescription& key) {
 }
 
 /// Returns "whole number, at least 1", or the allowed words.
-std::string type_of(const KeyDescription& key) {
+std::string kind_of(const KeyDescription& key) {
   if (key.range.empty()) return key.type;
   return key.type == "text" ? key.range : key.type + ", " + key.range;
 }
@@ -55,7 +55,7 @@ std::string key_rows(const std::vector<KeyDescription>& keys) {
     const std::string fallback = key.required    ? "required"
                                  : in_words(key) ? key.fallback
                                                  : fmt::format("`{}`", key.fallback);
-    rows += fmt::format("| `{}` | {} | {} | {} |\n", key.name, type_of(key), fallback, key.help);
+    rows += fmt::format("| `{}` | {} | {} | {} |\n", key.name, kind_of(key), fallback, key.help);
   }
   return rows;
 }
@@ -83,7 +83,7 @@ std::string describe_layer(const std::string& name) {
     for (const KeyDescription& key : keys) {
       text +=
           fmt::format("  {:<18}{}{}\n{:<20}{}\n", key.name, plain(key.help),
-                      key.required ? " (required)" : " (default: " + key.fallback + ")", "", type_of(key));
+                      key.required ? " (required)" : " (default: " + key.fallback + ")", "", kind_of(key));
     }
   };
   add("Its keys", layer.keys);
