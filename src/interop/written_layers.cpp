@@ -19,14 +19,14 @@ namespace convoke::interop {
 namespace {
 
 constexpr std::array kFamilies{
-    written_activations, written_attention,        written_convolutions, written_normalizations,
-    written_poolings,    written_recurrent_layers, written_structure,
+    &kWrittenActivations, &kWrittenAttention,       &kWrittenConvolutions, &kWrittenNormalizations,
+    &kWrittenPoolings,    &kWrittenRecurrentLayers, &kWrittenStructure,
 };
 
 /// Returns the entry of a type; without functions if there is none.
 WrittenLayer find_layer(std::string_view type) {
-  for (const auto family : kFamilies) {
-    if (const WrittenLayer* entry = find_named(family(), type)) return *entry;
+  for (const auto* family : kFamilies) {
+    if (const WrittenLayer* entry = find_named(*family, type)) return *entry;
   }
   const PlainLayer* plain = find_plain_layer(&PlainLayer::name, type);
   if (plain == nullptr) return {type};
@@ -49,8 +49,8 @@ WrittenLayer written_layer(const nn::Node& node) {
 
 std::vector<std::string> written_layers() {
   std::vector<std::string> names;
-  for (const auto family : kFamilies) {
-    for (const WrittenLayer& layer : family()) names.emplace_back(layer.name);
+  for (const auto* family : kFamilies) {
+    for (const WrittenLayer& layer : *family) names.emplace_back(layer.name);
   }
   for (const PlainLayer& layer : plain_layers()) {
     if (std::ranges::find(names, layer.name) == names.end()) names.emplace_back(layer.name);

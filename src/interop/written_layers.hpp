@@ -1,5 +1,5 @@
 #pragma once
-#include <span>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,13 +26,13 @@ struct WrittenLayer {
 };
 
 // Families of layers, each with a file in src/interop/written.
-std::span<const WrittenLayer> written_activations();
-std::span<const WrittenLayer> written_attention();
-std::span<const WrittenLayer> written_convolutions();
-std::span<const WrittenLayer> written_normalizations();
-std::span<const WrittenLayer> written_poolings();
-std::span<const WrittenLayer> written_recurrent_layers();
-std::span<const WrittenLayer> written_structure();
+extern const std::initializer_list<WrittenLayer> kWrittenActivations;
+extern const std::initializer_list<WrittenLayer> kWrittenAttention;
+extern const std::initializer_list<WrittenLayer> kWrittenConvolutions;
+extern const std::initializer_list<WrittenLayer> kWrittenNormalizations;
+extern const std::initializer_list<WrittenLayer> kWrittenPoolings;
+extern const std::initializer_list<WrittenLayer> kWrittenRecurrentLayers;
+extern const std::initializer_list<WrittenLayer> kWrittenStructure;
 
 /// Returns the functions for the type of a node. Throws Error naming the node if there are none.
 WrittenLayer written_layer(const nn::Node& node);

@@ -195,14 +195,11 @@ Value convert_softmax(const Call& call) {
   return call.add({{"layer", "softmax"}}, x);
 }
 
-std::span<const LayerClass> activation_classes() {
-  static constexpr std::array kClasses{
-      LayerClass{"Activation", convert_activation},
-      LayerClass{"PReLU", convert_prelu, "prelu"},
-      LayerClass{"ReLU", convert_relu},
-      LayerClass{"Softmax", convert_softmax},
-  };
-  return kClasses;
-}
+const std::initializer_list<LayerClass> kActivationClasses{
+    LayerClass{"Activation", convert_activation},
+    LayerClass{"PReLU", convert_prelu, "prelu"},
+    LayerClass{"ReLU", convert_relu},
+    LayerClass{"Softmax", convert_softmax},
+};
 
 }  // namespace convoke::interop::keras

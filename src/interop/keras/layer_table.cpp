@@ -11,13 +11,13 @@
 namespace convoke::interop::keras {
 namespace {
 
-constexpr std::array kFamilies{activation_classes, merging_classes,   normalization_classes,
-                               recurrent_classes,  structure_classes, window_classes};
+constexpr std::array kFamilies{&kActivationClasses, &kMergingClasses,   &kNormalizationClasses,
+                               &kRecurrentClasses,  &kStructureClasses, &kWindowClasses};
 
 /// Returns the entry of a class, or null.
 const LayerClass* find_class(std::string_view name) {
-  for (const auto family : kFamilies) {
-    if (const LayerClass* found = find_named(family(), name)) return found;
+  for (const auto* family : kFamilies) {
+    if (const LayerClass* found = find_named(*family, name)) return found;
   }
   return nullptr;
 }
@@ -73,8 +73,8 @@ std::string_view layer_of(std::string_view class_name) {
 }
 
 std::string_view layer_of_kind(std::string_view kind) {
-  for (const auto family : kFamilies) {
-    for (const LayerClass& entry : family()) {
+  for (const auto* family : kFamilies) {
+    for (const LayerClass& entry : *family) {
       if (!entry.layer.empty() && snake_case(entry.name) == kind) return entry.layer;
     }
   }
@@ -92,8 +92,8 @@ Convert find_layer(const std::string& class_name) {
 
 std::vector<std::string> layer_classes() {
   std::vector<std::string> names(kAugmentations.begin(), kAugmentations.end());
-  for (const auto family : kFamilies) {
-    for (const LayerClass& entry : family()) names.emplace_back(entry.name);
+  for (const auto* family : kFamilies) {
+    for (const LayerClass& entry : *family) names.emplace_back(entry.name);
   }
   for (const PlainLayer& layer : plain_layers()) {
     if (!layer.keras.empty() && std::ranges::find(names, layer.keras) == names.end())

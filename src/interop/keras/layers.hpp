@@ -1,16 +1,18 @@
 #pragma once
+#include <initializer_list>
+
 #include "interop/keras/call.hpp"
 
 // Families of classes of layers, each with a file, and the functions that they share.
 
 namespace convoke::interop::keras {
 
-std::span<const LayerClass> activation_classes();
-std::span<const LayerClass> merging_classes();
-std::span<const LayerClass> normalization_classes();
-std::span<const LayerClass> recurrent_classes();
-std::span<const LayerClass> structure_classes();
-std::span<const LayerClass> window_classes();
+extern const std::initializer_list<LayerClass> kActivationClasses;
+extern const std::initializer_list<LayerClass> kMergingClasses;
+extern const std::initializer_list<LayerClass> kNormalizationClasses;
+extern const std::initializer_list<LayerClass> kRecurrentClasses;
+extern const std::initializer_list<LayerClass> kStructureClasses;
+extern const std::initializer_list<LayerClass> kWindowClasses;
 
 /// Returns the settings of our layer that a config of Keras gives. Keys that are absent have the defaults.
 Settings settings_from(const Config& config, std::string_view layer);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -248,18 +247,15 @@ Value convert_stack(const Call& call) {
   return call.add({{"layer", "concat"}, {"axis", call.axis(parts[0], axis < 0 ? axis + rank : axis)}}, parts);
 }
 
-std::span<const LayerClass> merging_classes() {
-  static constexpr std::array kClasses{
-      LayerClass{"Add", convert_merged},
-      LayerClass{"Average", convert_merged},
-      LayerClass{"Concatenate", convert_concatenate},
-      LayerClass{"CustomScaleLayer", convert_scaled_add},
-      LayerClass{"Maximum", convert_merged},
-      LayerClass{"Minimum", convert_minimum},
-      LayerClass{"Multiply", convert_merged, "multiply"},
-      LayerClass{"Subtract", convert_merged},
-  };
-  return kClasses;
-}
+const std::initializer_list<LayerClass> kMergingClasses{
+    LayerClass{"Add", convert_merged},
+    LayerClass{"Average", convert_merged},
+    LayerClass{"Concatenate", convert_concatenate},
+    LayerClass{"CustomScaleLayer", convert_scaled_add},
+    LayerClass{"Maximum", convert_merged},
+    LayerClass{"Minimum", convert_minimum},
+    LayerClass{"Multiply", convert_merged, "multiply"},
+    LayerClass{"Subtract", convert_merged},
+};
 
 }  // namespace convoke::interop::keras

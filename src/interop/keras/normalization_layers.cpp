@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
@@ -96,18 +95,15 @@ void require_channel_axis(const Call& call, const Value& x) {
   }
 }
 
-std::span<const LayerClass> normalization_classes() {
-  static constexpr std::array kClasses{
-      LayerClass{"BatchNormalization", convert_batch_norm, "batch_norm"},
-      LayerClass{"BatchNormalizationV1", convert_batch_norm, "batch_norm"},
-      LayerClass{"BatchNormalizationV2", convert_batch_norm, "batch_norm"},
-      LayerClass{"GroupNormalization", convert_group_norm, "group_norm"},
-      LayerClass{"LayerNormalization", convert_layer_norm, "layer_norm"},
-      LayerClass{"LayerScale", convert_layer_scale},
-      LayerClass{"Normalization", convert_normalization},
-      LayerClass{"Rescaling", convert_rescaling},
-  };
-  return kClasses;
-}
+const std::initializer_list<LayerClass> kNormalizationClasses{
+    LayerClass{"BatchNormalization", convert_batch_norm, "batch_norm"},
+    LayerClass{"BatchNormalizationV1", convert_batch_norm, "batch_norm"},
+    LayerClass{"BatchNormalizationV2", convert_batch_norm, "batch_norm"},
+    LayerClass{"GroupNormalization", convert_group_norm, "group_norm"},
+    LayerClass{"LayerNormalization", convert_layer_norm, "layer_norm"},
+    LayerClass{"LayerScale", convert_layer_scale},
+    LayerClass{"Normalization", convert_normalization},
+    LayerClass{"Rescaling", convert_rescaling},
+};
 
 }  // namespace convoke::interop::keras

@@ -220,17 +220,14 @@ Value convert_dot_attention(const Call& call) {
 
 }  // namespace
 
-std::span<const LayerClass> recurrent_classes() {
-  static constexpr std::array kClasses{
-      LayerClass{"Attention", convert_dot_attention},
-      LayerClass{"Bidirectional", convert_bidirectional},
-      LayerClass{"Embedding", convert_embedding, "embedding"},
-      LayerClass{"GRU", convert_recurrent, "gru"},
-      LayerClass{"LSTM", convert_recurrent, "lstm"},
-      LayerClass{"MultiHeadAttention", convert_multi_head_attention},
-      LayerClass{"TimeDistributed", convert_time_distributed},
-  };
-  return kClasses;
-}
+const std::initializer_list<LayerClass> kRecurrentClasses{
+    LayerClass{"Attention", convert_dot_attention},
+    LayerClass{"Bidirectional", convert_bidirectional},
+    LayerClass{"Embedding", convert_embedding, "embedding"},
+    LayerClass{"GRU", convert_recurrent, "gru"},
+    LayerClass{"LSTM", convert_recurrent, "lstm"},
+    LayerClass{"MultiHeadAttention", convert_multi_head_attention},
+    LayerClass{"TimeDistributed", convert_time_distributed},
+};
 
 }  // namespace convoke::interop::keras

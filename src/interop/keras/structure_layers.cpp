@@ -271,28 +271,25 @@ Value convert_augmentation(const Call& call) {
   return call.input();
 }
 
-std::span<const LayerClass> structure_classes() {
-  static constexpr std::array kClasses{
-      LayerClass{"ActivityRegularization", convert_identity},
-      LayerClass{"CenterCrop", convert_center_crop},
-      LayerClass{"Cropping1D", convert_cropping1d},
-      LayerClass{"Cropping2D", convert_cropping2d},
-      LayerClass{"Dropout", convert_dropout},
-      LayerClass{"Flatten", convert_flatten},
-      LayerClass{"Identity", convert_identity},
-      LayerClass{"Permute", convert_permute},
-      LayerClass{"RepeatVector", convert_repeat_vector},
-      LayerClass{"Reshape", convert_reshape},
-      LayerClass{"Resizing", convert_resizing},
-      LayerClass{"SpatialDropout1D", convert_spatial_dropout},
-      LayerClass{"SpatialDropout2D", convert_spatial_dropout},
-      LayerClass{"StochasticDepth", convert_stochastic_depth},
-      LayerClass{"UpSampling1D", convert_upsampling1d},
-      LayerClass{"UpSampling2D", convert_upsampling2d},
-      LayerClass{"ZeroPadding1D", convert_zero_padding1d},
-      LayerClass{"ZeroPadding2D", convert_zero_padding2d},
-  };
-  return kClasses;
-}
+const std::initializer_list<LayerClass> kStructureClasses{
+    LayerClass{"ActivityRegularization", convert_identity},
+    LayerClass{"CenterCrop", convert_center_crop},
+    LayerClass{"Cropping1D", convert_cropping1d},
+    LayerClass{"Cropping2D", convert_cropping2d},
+    LayerClass{"Dropout", convert_dropout},
+    LayerClass{"Flatten", convert_flatten},
+    LayerClass{"Identity", convert_identity},
+    LayerClass{"Permute", convert_permute},
+    LayerClass{"RepeatVector", convert_repeat_vector},
+    LayerClass{"Reshape", convert_reshape},
+    LayerClass{"Resizing", convert_resizing},
+    LayerClass{"SpatialDropout1D", convert_spatial_dropout},
+    LayerClass{"SpatialDropout2D", convert_spatial_dropout},
+    LayerClass{"StochasticDepth", convert_stochastic_depth},
+    LayerClass{"UpSampling1D", convert_upsampling1d},
+    LayerClass{"UpSampling2D", convert_upsampling2d},
+    LayerClass{"ZeroPadding1D", convert_zero_padding1d},
+    LayerClass{"ZeroPadding2D", convert_zero_padding2d},
+};
 
 }  // namespace convoke::interop::keras

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "convoke/core/error.hpp"
 #include "interop/keras/layers.hpp"
 
@@ -145,32 +143,29 @@ Value convert_global_pool(const Call& call) {
 
 }  // namespace
 
-std::span<const LayerClass> window_classes() {
-  static constexpr std::array kClasses{
-      LayerClass{"AdaptiveAveragePooling1D", convert_adaptive_pool, "adaptive_average_pool"},
-      LayerClass{"AdaptiveAveragePooling2D", convert_adaptive_pool, "adaptive_average_pool"},
-      LayerClass{"AdaptiveMaxPooling1D", convert_adaptive_pool, "adaptive_max_pool"},
-      LayerClass{"AdaptiveMaxPooling2D", convert_adaptive_pool, "adaptive_max_pool"},
-      LayerClass{"AveragePooling1D", convert_pool, "average_pool1d"},
-      LayerClass{"AveragePooling2D", convert_pool, "average_pool"},
-      LayerClass{"Conv1D", convert_conv1d, "conv1d"},
-      LayerClass{"Conv2D", convert_conv2d, "conv2d"},
-      LayerClass{"Conv2DTranspose", convert_conv2d, "conv2d_transpose"},
-      LayerClass{"Convolution1D", convert_conv1d, "conv1d"},
-      LayerClass{"Convolution2D", convert_conv2d, "conv2d"},
-      LayerClass{"Dense", convert_dense, "dense"},
-      LayerClass{"DepthwiseConv1D", convert_depthwise_conv1d},
-      LayerClass{"DepthwiseConv2D", convert_conv2d, "depthwise_conv2d"},
-      LayerClass{"GlobalAveragePooling1D", convert_global_pool, "global_average_pool1d"},
-      LayerClass{"GlobalAveragePooling2D", convert_global_pool, "global_average_pool"},
-      LayerClass{"GlobalMaxPooling1D", convert_global_pool, "global_max_pool1d"},
-      LayerClass{"GlobalMaxPooling2D", convert_global_pool, "global_max_pool"},
-      LayerClass{"MaxPooling1D", convert_pool, "max_pool1d"},
-      LayerClass{"MaxPooling2D", convert_pool, "max_pool"},
-      LayerClass{"SeparableConv1D", convert_separable_conv1d},
-      LayerClass{"SeparableConv2D", convert_conv2d, "separable_conv2d"},
-  };
-  return kClasses;
-}
+const std::initializer_list<LayerClass> kWindowClasses{
+    LayerClass{"AdaptiveAveragePooling1D", convert_adaptive_pool, "adaptive_average_pool"},
+    LayerClass{"AdaptiveAveragePooling2D", convert_adaptive_pool, "adaptive_average_pool"},
+    LayerClass{"AdaptiveMaxPooling1D", convert_adaptive_pool, "adaptive_max_pool"},
+    LayerClass{"AdaptiveMaxPooling2D", convert_adaptive_pool, "adaptive_max_pool"},
+    LayerClass{"AveragePooling1D", convert_pool, "average_pool1d"},
+    LayerClass{"AveragePooling2D", convert_pool, "average_pool"},
+    LayerClass{"Conv1D", convert_conv1d, "conv1d"},
+    LayerClass{"Conv2D", convert_conv2d, "conv2d"},
+    LayerClass{"Conv2DTranspose", convert_conv2d, "conv2d_transpose"},
+    LayerClass{"Convolution1D", convert_conv1d, "conv1d"},
+    LayerClass{"Convolution2D", convert_conv2d, "conv2d"},
+    LayerClass{"Dense", convert_dense, "dense"},
+    LayerClass{"DepthwiseConv1D", convert_depthwise_conv1d},
+    LayerClass{"DepthwiseConv2D", convert_conv2d, "depthwise_conv2d"},
+    LayerClass{"GlobalAveragePooling1D", convert_global_pool, "global_average_pool1d"},
+    LayerClass{"GlobalAveragePooling2D", convert_global_pool, "global_average_pool"},
+    LayerClass{"GlobalMaxPooling1D", convert_global_pool, "global_max_pool1d"},
+    LayerClass{"GlobalMaxPooling2D", convert_global_pool, "global_max_pool"},
+    LayerClass{"MaxPooling1D", convert_pool, "max_pool1d"},
+    LayerClass{"MaxPooling2D", convert_pool, "max_pool"},
+    LayerClass{"SeparableConv1D", convert_separable_conv1d},
+    LayerClass{"SeparableConv2D", convert_conv2d, "separable_conv2d"},
+};
 
 }  // namespace convoke::interop::keras

@@ -213,22 +213,19 @@ void convert_recognized_activation(Call& call) {
   call.give(apply(call, call.view(0), op == "Relu6" ? "relu6" : op == "Silu" ? "silu" : "hard_sigmoid"));
 }
 
-std::span<const Operator> activation_operators() {
-  static constexpr std::array kOperators{
-      Operator{"Celu", convert_celu},
-      Operator{"Clip", convert_clip},
-      Operator{"Dropout", convert_dropout, true},
-      Operator{"Gelu", convert_gelu},
-      Operator{"HardSigmoid", convert_hard_sigmoid},
-      Operator{"LeakyRelu", convert_leaky_relu},
-      Operator{"LogSoftmax", convert_log_softmax},
-      Operator{"Mish", convert_mish},
-      Operator{"PRelu", convert_prelu},
-      Operator{"Selu", convert_selu},
-      Operator{"Softmax", convert_softmax},
-      Operator{"Swish", convert_swish},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kActivationOperators{
+    Operator{"Celu", convert_celu},
+    Operator{"Clip", convert_clip},
+    Operator{"Dropout", convert_dropout, true},
+    Operator{"Gelu", convert_gelu},
+    Operator{"HardSigmoid", convert_hard_sigmoid},
+    Operator{"LeakyRelu", convert_leaky_relu},
+    Operator{"LogSoftmax", convert_log_softmax},
+    Operator{"Mish", convert_mish},
+    Operator{"PRelu", convert_prelu},
+    Operator{"Selu", convert_selu},
+    Operator{"Softmax", convert_softmax},
+    Operator{"Swish", convert_swish},
+};
 
 }  // namespace convoke::interop::onnx

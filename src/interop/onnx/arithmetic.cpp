@@ -259,13 +259,10 @@ bool is_boolean(const Source& source, const std::string& value) {
 
 View boolean_of(Call& call, const View& x) { return computed(call, "where", {x, 1.0, 0.0}); }
 
-std::span<const Operator> arithmetic_operators() {
-  static constexpr std::array kOperators{
-      Operator{"Add", convert_add},   Operator{"Div", convert_divide},   Operator{"Max", convert_maximum},
-      Operator{"Mean", convert_sum},  Operator{"Mul", convert_multiply}, Operator{"Neg", convert_negate},
-      Operator{"Pow", convert_power}, Operator{"Sub", convert_subtract}, Operator{"Sum", convert_sum},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kArithmeticOperators{
+    Operator{"Add", convert_add},   Operator{"Div", convert_divide},   Operator{"Max", convert_maximum},
+    Operator{"Mean", convert_sum},  Operator{"Mul", convert_multiply}, Operator{"Neg", convert_negate},
+    Operator{"Pow", convert_power}, Operator{"Sub", convert_subtract}, Operator{"Sum", convert_sum},
+};
 
 }  // namespace convoke::interop::onnx

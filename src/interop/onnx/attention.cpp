@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "interop/onnx/operators.hpp"
@@ -156,11 +155,8 @@ void convert_spelled_attention(Call& call) {
   call.give(attend(call, given, scale));
 }
 
-std::span<const Operator> attention_operators() {
-  static constexpr std::array kOperators{
-      Operator{"Attention", convert_attention},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kAttentionOperators{
+    Operator{"Attention", convert_attention},
+};
 
 }  // namespace convoke::interop::onnx

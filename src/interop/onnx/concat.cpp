@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
@@ -102,11 +101,8 @@ View joined(Call& call, const std::vector<View>& parts, std::size_t axis) {
   return first.with(call.add({{"layer", "concat"}, {"axis", first.name()}}, std::move(nodes)), extent);
 }
 
-std::span<const Operator> concat_operators() {
-  static constexpr std::array kOperators{
-      Operator{"Concat", convert_concat, true},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kConcatOperators{
+    Operator{"Concat", convert_concat, true},
+};
 
 }  // namespace convoke::interop::onnx

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "interop/onnx/operators.hpp"
 
@@ -181,14 +180,11 @@ void convert_gather_nd(Call& call) {
 
 }  // namespace
 
-std::span<const Operator> dense_operators() {
-  static constexpr std::array kOperators{
-      Operator{"Gather", convert_gather, true},
-      Operator{"GatherND", convert_gather_nd, true},
-      Operator{"Gemm", convert_gemm},
-      Operator{"MatMul", convert_matmul},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kDenseOperators{
+    Operator{"Gather", convert_gather, true},
+    Operator{"GatherND", convert_gather_nd, true},
+    Operator{"Gemm", convert_gemm},
+    Operator{"MatMul", convert_matmul},
+};
 
 }  // namespace convoke::interop::onnx

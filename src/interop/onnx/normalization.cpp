@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "interop/onnx/operators.hpp"
@@ -217,15 +216,12 @@ void convert_normalize(Call& call) {
   call.give(result);
 }
 
-std::span<const Operator> normalization_operators() {
-  static constexpr std::array kOperators{
-      Operator{"BatchNormalization", convert_batch_norm},
-      Operator{"GroupNormalization", convert_group_norm},
-      Operator{"InstanceNormalization", convert_instance_norm},
-      Operator{"LRN", convert_local_response_norm},
-      Operator{"LayerNormalization", convert_layer_norm},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kNormalizationOperators{
+    Operator{"BatchNormalization", convert_batch_norm},
+    Operator{"GroupNormalization", convert_group_norm},
+    Operator{"InstanceNormalization", convert_instance_norm},
+    Operator{"LRN", convert_local_response_norm},
+    Operator{"LayerNormalization", convert_layer_norm},
+};
 
 }  // namespace convoke::interop::onnx

@@ -8,10 +8,10 @@
 namespace convoke::interop::onnx {
 namespace {
 
-constexpr std::array kFamilies{activation_operators,    arithmetic_operators, attention_operators,
-                               concat_operators,        dense_operators,      window_operators,
-                               normalization_operators, parts_operators,      quantized_operators,
-                               recurrent_operators,     resize_operators,     structure_operators};
+constexpr std::array kFamilies{&kActivationOperators,    &kArithmeticOperators, &kAttentionOperators,
+                               &kConcatOperators,        &kDenseOperators,      &kWindowOperators,
+                               &kNormalizationOperators, &kPartsOperators,      &kQuantizedOperators,
+                               &kRecurrentOperators,     &kResizeOperators,     &kStructureOperators};
 
 // Operators that the pattern pass puts in the place of several nodes: see patterns.cpp.
 constexpr std::array kRecognized{
@@ -30,8 +30,8 @@ std::optional<Operator> find_operator(const NodeProto& node) {
   } else if (!node.domain.empty()) {
     return std::nullopt;
   }
-  for (const auto family : kFamilies) {
-    if (const Operator* own = find_named(family(), node.op)) return *own;
+  for (const auto* family : kFamilies) {
+    if (const Operator* own = find_named(*family, node.op)) return *own;
   }
   if (const PlainLayer* plain = find_plain_layer(&PlainLayer::onnx, node.op))
     return Operator{plain->onnx, convert_plain};
@@ -41,8 +41,8 @@ std::optional<Operator> find_operator(const NodeProto& node) {
 
 std::set<std::string_view> operator_names() {
   std::set<std::string_view> names;
-  for (const auto family : kFamilies) {
-    for (const Operator& entry : family()) names.insert(entry.name);
+  for (const auto* family : kFamilies) {
+    for (const Operator& entry : *family) names.insert(entry.name);
   }
   for (const PlainLayer& entry : plain_layers()) names.insert(entry.onnx);
   for (const ElementFunction& entry : element_functions()) names.insert(entry.onnx);

@@ -1,22 +1,24 @@
 #pragma once
+#include <initializer_list>
+
 #include "interop/onnx/call.hpp"
 
 // How operators become layers: families of operators, each with a file, and the functions that they share.
 
 namespace convoke::interop::onnx {
 
-std::span<const Operator> activation_operators();
-std::span<const Operator> arithmetic_operators();
-std::span<const Operator> attention_operators();
-std::span<const Operator> concat_operators();
-std::span<const Operator> dense_operators();
-std::span<const Operator> window_operators();
-std::span<const Operator> normalization_operators();
-std::span<const Operator> parts_operators();
-std::span<const Operator> quantized_operators();
-std::span<const Operator> recurrent_operators();
-std::span<const Operator> resize_operators();
-std::span<const Operator> structure_operators();
+extern const std::initializer_list<Operator> kActivationOperators;
+extern const std::initializer_list<Operator> kArithmeticOperators;
+extern const std::initializer_list<Operator> kAttentionOperators;
+extern const std::initializer_list<Operator> kConcatOperators;
+extern const std::initializer_list<Operator> kDenseOperators;
+extern const std::initializer_list<Operator> kWindowOperators;
+extern const std::initializer_list<Operator> kNormalizationOperators;
+extern const std::initializer_list<Operator> kPartsOperators;
+extern const std::initializer_list<Operator> kQuantizedOperators;
+extern const std::initializer_list<Operator> kRecurrentOperators;
+extern const std::initializer_list<Operator> kResizeOperators;
+extern const std::initializer_list<Operator> kStructureOperators;
 
 /// A layer of the table of plain layers, and a function of the table of element functions.
 void convert_plain(Call& call);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -284,13 +283,10 @@ View zero_padded(Call& call, View x, std::vector<std::int64_t> before, std::vect
   return x;
 }
 
-std::span<const Operator> parts_operators() {
-  static constexpr std::array kOperators{
-      Operator{"Expand", convert_expand},     Operator{"Pad", convert_pad},
-      Operator{"Slice", convert_slice, true}, Operator{"Split", convert_split, true},
-      Operator{"Tile", convert_tile},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kPartsOperators{
+    Operator{"Expand", convert_expand},     Operator{"Pad", convert_pad},
+    Operator{"Slice", convert_slice, true}, Operator{"Split", convert_split, true},
+    Operator{"Tile", convert_tile},
+};
 
 }  // namespace convoke::interop::onnx

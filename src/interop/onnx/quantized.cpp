@@ -144,12 +144,9 @@ bool fold_quantized(Call& call) {
   return true;
 }
 
-std::span<const Operator> quantized_operators() {
-  static constexpr std::array kOperators{
-      Operator{"DequantizeLinear", convert_dequantize},
-      Operator{"QuantizeLinear", convert_quantize},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kQuantizedOperators{
+    Operator{"DequantizeLinear", convert_dequantize},
+    Operator{"QuantizeLinear", convert_quantize},
+};
 
 }  // namespace convoke::interop::onnx

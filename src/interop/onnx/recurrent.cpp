@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "interop/onnx/operators.hpp"
 
@@ -194,12 +193,9 @@ void convert_gru(Call& call) {
 
 }  // namespace
 
-std::span<const Operator> recurrent_operators() {
-  static constexpr std::array kOperators{
-      Operator{"GRU", convert_gru},
-      Operator{"LSTM", convert_lstm},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kRecurrentOperators{
+    Operator{"GRU", convert_gru},
+    Operator{"LSTM", convert_lstm},
+};
 
 }  // namespace convoke::interop::onnx

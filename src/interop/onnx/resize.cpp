@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "interop/onnx/operators.hpp"
@@ -158,12 +157,9 @@ void convert_upsample(Call& call) {
 
 }  // namespace
 
-std::span<const Operator> resize_operators() {
-  static constexpr std::array kOperators{
-      Operator{"Resize", convert_resize},
-      Operator{"Upsample", convert_upsample},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kResizeOperators{
+    Operator{"Resize", convert_resize},
+    Operator{"Upsample", convert_upsample},
+};
 
 }  // namespace convoke::interop::onnx

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "interop/onnx/fold.hpp"
@@ -273,22 +272,19 @@ void give_reshaped(Call& call, const Known& value, std::vector<Dim> to) {
   call.give(from.reshaped(Shape(extents)));
 }
 
-std::span<const Operator> structure_operators() {
-  static constexpr std::array kOperators{
-      Operator{"Cast", convert_cast, true},
-      Operator{"CastLike", convert_identity},
-      Operator{"DepthToSpace", convert_depth_to_space},
-      Operator{"Flatten", convert_flatten, true},
-      Operator{"Identity", convert_identity, true},
-      Operator{"Reshape", convert_reshape, true},
-      Operator{"Shape", convert_shape, true},
-      Operator{"Size", convert_size, true},
-      Operator{"SpaceToDepth", convert_space_to_depth},
-      Operator{"Squeeze", convert_squeeze, true},
-      Operator{"Transpose", convert_transpose, true},
-      Operator{"Unsqueeze", convert_unsqueeze, true},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kStructureOperators{
+    Operator{"Cast", convert_cast, true},
+    Operator{"CastLike", convert_identity},
+    Operator{"DepthToSpace", convert_depth_to_space},
+    Operator{"Flatten", convert_flatten, true},
+    Operator{"Identity", convert_identity, true},
+    Operator{"Reshape", convert_reshape, true},
+    Operator{"Shape", convert_shape, true},
+    Operator{"Size", convert_size, true},
+    Operator{"SpaceToDepth", convert_space_to_depth},
+    Operator{"Squeeze", convert_squeeze, true},
+    Operator{"Transpose", convert_transpose, true},
+    Operator{"Unsqueeze", convert_unsqueeze, true},
+};
 
 }  // namespace convoke::interop::onnx

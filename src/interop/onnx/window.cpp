@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_keys.hpp"
@@ -304,19 +303,16 @@ void convert_reduce_sum(Call& call) {
 
 }  // namespace
 
-std::span<const Operator> window_operators() {
-  static constexpr std::array kOperators{
-      Operator{"AveragePool", convert_pool},
-      Operator{"Conv", convert_convolution},
-      Operator{"ConvTranspose", convert_transposed_convolution},
-      Operator{"GlobalAveragePool", convert_global_pool},
-      Operator{"GlobalMaxPool", convert_global_pool},
-      Operator{"MaxPool", convert_pool},
-      Operator{"ReduceMax", convert_reduce},
-      Operator{"ReduceMean", convert_reduce},
-      Operator{"ReduceSum", convert_reduce_sum},
-  };
-  return kOperators;
-}
+const std::initializer_list<Operator> kWindowOperators{
+    Operator{"AveragePool", convert_pool},
+    Operator{"Conv", convert_convolution},
+    Operator{"ConvTranspose", convert_transposed_convolution},
+    Operator{"GlobalAveragePool", convert_global_pool},
+    Operator{"GlobalMaxPool", convert_global_pool},
+    Operator{"MaxPool", convert_pool},
+    Operator{"ReduceMax", convert_reduce},
+    Operator{"ReduceMean", convert_reduce},
+    Operator{"ReduceSum", convert_reduce_sum},
+};
 
 }  // namespace convoke::interop::onnx

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
@@ -198,20 +197,17 @@ KerasTensor compose_elementwise(Composition& c) {
 
 }  // namespace
 
-std::span<const WrittenLayer> written_activations() {
-  static constexpr std::array kLayers{
-      WrittenLayer{"dropout", nullptr, compose_dropout},
-      WrittenLayer{"elementwise", emit_elementwise, compose_elementwise},
-      WrittenLayer{"gelu", emit_gelu, compose_gelu},
-      WrittenLayer{"hard_sigmoid", emit_hard_sigmoid, compose_hard_sigmoid},
-      WrittenLayer{"hard_swish", emit_plain, compose_hard_swish},
-      WrittenLayer{"prelu", emit_prelu, compose_prelu},
-      WrittenLayer{"relu6", emit_relu6, compose_relu6},
-      WrittenLayer{"silu", emit_silu, compose_plain},
-      WrittenLayer{"softmax", emit_softmax, compose_softmax},
-      WrittenLayer{"stochastic_depth", nullptr, compose_stochastic_depth},
-  };
-  return kLayers;
-}
+const std::initializer_list<WrittenLayer> kWrittenActivations{
+    WrittenLayer{"dropout", nullptr, compose_dropout},
+    WrittenLayer{"elementwise", emit_elementwise, compose_elementwise},
+    WrittenLayer{"gelu", emit_gelu, compose_gelu},
+    WrittenLayer{"hard_sigmoid", emit_hard_sigmoid, compose_hard_sigmoid},
+    WrittenLayer{"hard_swish", emit_plain, compose_hard_swish},
+    WrittenLayer{"prelu", emit_prelu, compose_prelu},
+    WrittenLayer{"relu6", emit_relu6, compose_relu6},
+    WrittenLayer{"silu", emit_silu, compose_plain},
+    WrittenLayer{"softmax", emit_softmax, compose_softmax},
+    WrittenLayer{"stochastic_depth", nullptr, compose_stochastic_depth},
+};
 
 }  // namespace convoke::interop

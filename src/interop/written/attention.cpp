@@ -160,11 +160,8 @@ bool keras_export::is_in_attention(const nn::Graph& graph, const nn::Node& convo
   });
 }
 
-std::span<const WrittenLayer> written_attention() {
-  static constexpr std::array kLayers{
-      WrittenLayer{"attention", emit_attention, compose_attention},
-  };
-  return kLayers;
-}
+const std::initializer_list<WrittenLayer> kWrittenAttention{
+    WrittenLayer{"attention", emit_attention, compose_attention},
+};
 
 }  // namespace convoke::interop

@@ -288,16 +288,13 @@ KerasTensor compose_dense(Composition& c) {
 
 }  // namespace
 
-std::span<const WrittenLayer> written_convolutions() {
-  static constexpr std::array kLayers{
-      WrittenLayer{"conv1d", emit_convolution, compose_conv1d},
-      WrittenLayer{"conv2d", emit_convolution, compose_conv2d},
-      WrittenLayer{"conv2d_transpose", emit_transposed_convolution, compose_conv2d_transpose},
-      WrittenLayer{"dense", emit_dense, compose_dense},
-      WrittenLayer{"depthwise_conv2d", emit_depthwise_convolution, compose_depthwise_conv2d},
-      WrittenLayer{"separable_conv2d", emit_separable_convolution, compose_separable_conv2d},
-  };
-  return kLayers;
-}
+const std::initializer_list<WrittenLayer> kWrittenConvolutions{
+    WrittenLayer{"conv1d", emit_convolution, compose_conv1d},
+    WrittenLayer{"conv2d", emit_convolution, compose_conv2d},
+    WrittenLayer{"conv2d_transpose", emit_transposed_convolution, compose_conv2d_transpose},
+    WrittenLayer{"dense", emit_dense, compose_dense},
+    WrittenLayer{"depthwise_conv2d", emit_depthwise_convolution, compose_depthwise_conv2d},
+    WrittenLayer{"separable_conv2d", emit_separable_convolution, compose_separable_conv2d},
+};
 
 }  // namespace convoke::interop

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "interop/keras/composition.hpp"
@@ -178,17 +177,14 @@ KerasTensor compose_standardize(Composition& c) {
 
 }  // namespace
 
-std::span<const WrittenLayer> written_normalizations() {
-  static constexpr std::array kLayers{
-      WrittenLayer{"batch_norm", emit_batch_norm, compose_batch_norm},
-      WrittenLayer{"channel_scale", emit_channel_scale, compose_channel_scale},
-      WrittenLayer{"group_norm", emit_group_norm, compose_group_norm},
-      WrittenLayer{"layer_norm", emit_layer_norm, compose_layer_norm},
-      WrittenLayer{"local_response_norm", emit_local_response_norm, refuse_layer},
-      WrittenLayer{"rescale", emit_rescale, compose_rescale},
-      WrittenLayer{"standardize", emit_standardize, compose_standardize},
-  };
-  return kLayers;
-}
+const std::initializer_list<WrittenLayer> kWrittenNormalizations{
+    WrittenLayer{"batch_norm", emit_batch_norm, compose_batch_norm},
+    WrittenLayer{"channel_scale", emit_channel_scale, compose_channel_scale},
+    WrittenLayer{"group_norm", emit_group_norm, compose_group_norm},
+    WrittenLayer{"layer_norm", emit_layer_norm, compose_layer_norm},
+    WrittenLayer{"local_response_norm", emit_local_response_norm, refuse_layer},
+    WrittenLayer{"rescale", emit_rescale, compose_rescale},
+    WrittenLayer{"standardize", emit_standardize, compose_standardize},
+};
 
 }  // namespace convoke::interop

@@ -250,20 +250,17 @@ KerasTensor compose_global_pool(Composition& c) {
 
 }  // namespace
 
-std::span<const WrittenLayer> written_poolings() {
-  static constexpr std::array kLayers{
-      WrittenLayer{"adaptive_average_pool", emit_adaptive_pool, compose_adaptive_pool},
-      WrittenLayer{"adaptive_max_pool", emit_adaptive_pool, compose_adaptive_pool},
-      WrittenLayer{"average_pool", emit_average_pool, compose_average_pool},
-      WrittenLayer{"average_pool1d", emit_average_pool, compose_average_pool},
-      WrittenLayer{"global_average_pool", emit_global_pool, compose_global_pool},
-      WrittenLayer{"global_average_pool1d", emit_global_pool, compose_global_pool},
-      WrittenLayer{"global_max_pool", emit_global_pool, compose_global_pool},
-      WrittenLayer{"global_max_pool1d", emit_global_pool, compose_global_pool},
-      WrittenLayer{"max_pool", emit_max_pool, compose_max_pool},
-      WrittenLayer{"max_pool1d", emit_max_pool, compose_max_pool},
-  };
-  return kLayers;
-}
+const std::initializer_list<WrittenLayer> kWrittenPoolings{
+    WrittenLayer{"adaptive_average_pool", emit_adaptive_pool, compose_adaptive_pool},
+    WrittenLayer{"adaptive_max_pool", emit_adaptive_pool, compose_adaptive_pool},
+    WrittenLayer{"average_pool", emit_average_pool, compose_average_pool},
+    WrittenLayer{"average_pool1d", emit_average_pool, compose_average_pool},
+    WrittenLayer{"global_average_pool", emit_global_pool, compose_global_pool},
+    WrittenLayer{"global_average_pool1d", emit_global_pool, compose_global_pool},
+    WrittenLayer{"global_max_pool", emit_global_pool, compose_global_pool},
+    WrittenLayer{"global_max_pool1d", emit_global_pool, compose_global_pool},
+    WrittenLayer{"max_pool", emit_max_pool, compose_max_pool},
+    WrittenLayer{"max_pool1d", emit_max_pool, compose_max_pool},
+};
 
 }  // namespace convoke::interop

@@ -201,13 +201,10 @@ KerasTensor compose_recurrent(Composition& c) {
 
 }  // namespace
 
-std::span<const WrittenLayer> written_recurrent_layers() {
-  static constexpr std::array kLayers{
-      WrittenLayer{"embedding", emit_embedding, compose_embedding},
-      WrittenLayer{"gru", emit_recurrent, compose_recurrent},
-      WrittenLayer{"lstm", emit_recurrent, compose_recurrent},
-  };
-  return kLayers;
-}
+const std::initializer_list<WrittenLayer> kWrittenRecurrentLayers{
+    WrittenLayer{"embedding", emit_embedding, compose_embedding},
+    WrittenLayer{"gru", emit_recurrent, compose_recurrent},
+    WrittenLayer{"lstm", emit_recurrent, compose_recurrent},
+};
 
 }  // namespace convoke::interop

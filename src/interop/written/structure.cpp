@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -317,21 +316,18 @@ KerasTensor compose_resize(Composition& c) {
 
 }  // namespace
 
-std::span<const WrittenLayer> written_structure() {
-  static constexpr std::array kLayers{
-      WrittenLayer{"channel_shuffle", emit_channel_shuffle, compose_channel_shuffle},
-      WrittenLayer{"concat", emit_concat, compose_concat},
-      WrittenLayer{"crop", emit_crop, compose_crop},
-      WrittenLayer{"flatten", emit_flatten, compose_flatten},
-      WrittenLayer{"identity", nullptr, compose_identity},
-      WrittenLayer{"multiply", emit_multiply, compose_multiply},
-      WrittenLayer{"permute", emit_permute, compose_permute},
-      WrittenLayer{"reshape", emit_reshape, compose_reshape},
-      WrittenLayer{"resize", emit_resize, compose_resize},
-      WrittenLayer{"slice", emit_slice, compose_slice},
-      WrittenLayer{"zero_pad", emit_zero_pad, compose_zero_pad},
-  };
-  return kLayers;
-}
+const std::initializer_list<WrittenLayer> kWrittenStructure{
+    WrittenLayer{"channel_shuffle", emit_channel_shuffle, compose_channel_shuffle},
+    WrittenLayer{"concat", emit_concat, compose_concat},
+    WrittenLayer{"crop", emit_crop, compose_crop},
+    WrittenLayer{"flatten", emit_flatten, compose_flatten},
+    WrittenLayer{"identity", nullptr, compose_identity},
+    WrittenLayer{"multiply", emit_multiply, compose_multiply},
+    WrittenLayer{"permute", emit_permute, compose_permute},
+    WrittenLayer{"reshape", emit_reshape, compose_reshape},
+    WrittenLayer{"resize", emit_resize, compose_resize},
+    WrittenLayer{"slice", emit_slice, compose_slice},
+    WrittenLayer{"zero_pad", emit_zero_pad, compose_zero_pad},
+};
 
 }  // namespace convoke::interop
