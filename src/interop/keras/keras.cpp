@@ -19,14 +19,7 @@ int major_version(const std::string& version) {
   return version.starts_with("0.") || version.starts_with("1.") || version.starts_with("2.") ? 2 : 3;
 }
 
-/// The parts of a .keras file.
-struct Archive {
-  Json config, metadata;
-  int version = 3;
-  std::shared_ptr<const hdf5::File> weights;
-};
-
-Archive open_archive(const std::filesystem::path& file) {
+ModelSource open_archive(const std::filesystem::path& file) {
   const archive::ZipFile zip(file);
   const std::string where = file.string();
   if (!zip.contains(kConfig)) {
@@ -36,19 +29,19 @@ Archive open_archive(const std::filesystem::path& file) {
     throw Error(fmt::format("{}: has no {}", where, kWeights),
                 "weights in several files are not supported: save it with model.save(\"model.keras\")");
   }
-  Archive parts{.config = parse_json(zip.text(kConfig, kMostJson), where + ": " + kConfig),
-                .metadata = {},
-                .weights = nullptr};
+  ModelSource source{.file = where,
+                     .model = parse_json(zip.text(kConfig, kMostJson), where + ": " + kConfig)};
+  source.compile = member(source.model, "compile_config");
   if (zip.contains("metadata.json")) {
-    parts.metadata = parse_json(zip.text("metadata.json", kMostJson), where + ": metadata.json");
-    parts.version = major_version(text_of(member(parts.metadata, "keras_version")));
+    source.facts = parse_json(zip.text("metadata.json", kMostJson), where + ": metadata.json");
+    source.keras_version = major_version(text_of(member(source.facts, "keras_version")));
   }
   const std::string weights = where + ": " + kWeights;
   const auto stored = zip.open(kWeights);
   if (const auto offset = stored->offset_in_file()) {
-    parts.weights = std::make_shared<const hdf5::File>(
-        hdf5::File::open_part(os::File(file, os::Access::kRead), *offset, *stored->size(), weights));
-    return parts;
+    source.weights = keras3_weights(std::make_shared<const hdf5::File>(
+        hdf5::File::open_part(os::File(file, os::Access::kRead), *offset, *stored->size(), weights)));
+    return source;
   }
   // The file reads these bytes as long as it is open.
   struct Expanded {
@@ -59,8 +52,8 @@ Archive open_archive(const std::filesystem::path& file) {
   const auto expanded = std::make_shared<Expanded>(
       Expanded{.bytes = {}, .file = hdf5::File::open_image(std::as_bytes(std::span(bytes)), weights)});
   expanded->bytes = std::move(bytes);
-  parts.weights = std::shared_ptr<const hdf5::File>(expanded, &expanded->file);
-  return parts;
+  source.weights = keras3_weights(std::shared_ptr<const hdf5::File>(expanded, &expanded->file));
+  return source;
 }
 
 // True if the file is HDF5 that opens and `test` holds.
@@ -90,23 +83,12 @@ bool is_keras(const Probe& probe) {
 }
 
 Imported read_keras(const std::filesystem::path& file, const ImportOptions& options) {
-  const Archive archive = open_archive(file);
-  const WeightSource weights = keras3_weights(archive.weights);
-  return convert_model({.file = file.string(),
-                        .model = archive.config,
-                        .compile = member(archive.config, "compile_config"),
-                        .weights = weights,
-                        .keras_version = archive.version,
-                        .facts = archive.metadata},
-                       options);
+  return convert_model(open_archive(file), options);
 }
 
 run::InitialWeights read_keras_weights(const std::filesystem::path& file, const nn::Graph& graph,
                                        const WeightOptions&) {
-  const Archive archive = open_archive(file);
-  const std::vector<StoredLayer> layers =
-      layers_with_weights(archive.config, keras3_weights(archive.weights));
-  return match_layers(layers, graph, file.string());
+  return match_layers(open_archive(file), graph);
 }
 
 bool is_h5(const Probe& probe) { return opens_with(probe, has_model); }
@@ -114,28 +96,21 @@ bool is_h5(const Probe& probe) { return opens_with(probe, has_model); }
 Imported read_h5(const std::filesystem::path& file, const ImportOptions& options) {
   const auto opened = std::make_shared<const hdf5::File>(hdf5::File::open(file));
   const std::string where = file.string();
-  const Json model = parse_json(opened->attribute<std::string>("model_config"), where + ": model_config");
-  Json training;
+  const auto text = [&](const char* key) { return opened->attribute<std::string>(key); };
+  ModelSource source{.file = where,
+                     .model = parse_json(text("model_config"), where + ": model_config"),
+                     .weights = legacy_weights(opened)};
   if (opened->has_attribute("training_config")) {
-    training = parse_json(opened->attribute<std::string>("training_config"), where + ": training_config");
+    source.compile = parse_json(text("training_config"), where + ": training_config");
   }
-  Json facts;
   for (const char* key : {"class_names", "normalization_scale", "normalization_shift", "loss", "classes"}) {
-    if (opened->has_attribute(key)) facts[key] = parse_json(opened->attribute<std::string>(key), where);
+    if (opened->has_attribute(key)) source.facts[key] = parse_json(text(key), where);
   }
   for (const char* key : {"convoke_version", "channel_order", "output"}) {
-    if (opened->has_attribute(key)) facts[key] = opened->attribute<std::string>(key);
+    if (opened->has_attribute(key)) source.facts[key] = text(key);
   }
-  std::string version = "2.";
-  if (opened->has_attribute("keras_version")) version = opened->attribute<std::string>("keras_version");
-  const WeightSource weights = legacy_weights(opened);
-  return convert_model({.file = where,
-                        .model = model,
-                        .compile = training,
-                        .weights = weights,
-                        .keras_version = major_version(version),
-                        .facts = facts},
-                       options);
+  source.keras_version = major_version(opened->has_attribute("keras_version") ? text("keras_version") : "2.");
+  return convert_model(source, options);
 }
 
 bool is_h5_weights(const Probe& probe) {

@@ -201,16 +201,16 @@ void list_layers(const Json& model, const WeightSource& weights, std::vector<Pla
 
 }  // namespace
 
-std::vector<StoredLayer> layers_with_weights(const Json& model, const WeightSource& weights) {
-  std::vector<StoredLayer> list;
-  std::vector<Place> path;
-  list_layers(model, weights, path, list);
-  return list;
-}
-
 run::InitialWeights match_layers(const std::vector<StoredLayer>& layers, const nn::Graph& graph,
                                  const std::string& file) {
   return Matcher(graph, layers).result(file);
+}
+
+run::InitialWeights match_layers(const ModelSource& source, const nn::Graph& graph) {
+  std::vector<StoredLayer> layers;
+  std::vector<Place> path;
+  list_layers(source.model, source.weights, path, layers);
+  return match_layers(layers, graph, source.file);
 }
 
 }  // namespace convoke::interop::keras

@@ -8,26 +8,26 @@
 
 namespace convoke::interop::keras {
 
-/// The description of a model in a file.
+/// The description of a model in a file, and its weights.
 struct ModelSource {
-  std::string file;     ///< for messages
-  const Json& model;    ///< {"class_name": "Functional", "config": {...}}
-  const Json& compile;  ///< the settings of model.compile(), or a null
-  const WeightSource& weights;
+  std::string file;        ///< for messages
+  Json model;              ///< {"class_name": "Functional", "config": {...}}
+  Json compile = nullptr;  ///< the settings of model.compile(), or a null
+  WeightSource weights = {};
   int keras_version = 3;  ///< 2 for Keras 1 and 2
-  const Json& facts;      ///< class names and normalization of a model that Convoke wrote, or a null
+  Json facts = nullptr;   ///< class names and normalization of a model that Convoke wrote, or a null
+  std::vector<std::string> notes = {};  ///< sentences about the file, for Imported::notes
 };
 
 /// Converts the model. Throws Error naming the file, the layer and its class.
 Imported convert_model(const ModelSource& source, const ImportOptions& options);
-
-/// Lists the layers with weights of `model`, in their order, with their weights.
-std::vector<StoredLayer> layers_with_weights(const Json& model, const WeightSource& weights);
 
 /// Takes the weights that fit `graph`: by the layers' names, which for VGG are those of Keras Applications,
 /// and, if Keras numbered them ("conv2d_12"), by their order among layers of one kind. Throws Error naming
 /// the file if none fits.
 run::InitialWeights match_layers(const std::vector<StoredLayer>& layers, const nn::Graph& graph,
                                  const std::string& file);
+/// The same with the layers of a model, in their order.
+run::InitialWeights match_layers(const ModelSource& source, const nn::Graph& graph);
 
 }  // namespace convoke::interop::keras
