@@ -80,19 +80,14 @@ class Reader {
   Value run(const std::string& output) {
     const bool trainable = member(member(source_.model, "config"), "trainable") != Json(false);
     return placed({}, "", [&] {
-      return run(source_.model, {.node = 0}, {.path = {}, .trainable = trainable, .inference = false},
-                 output);
+      return run(source_.model, {.node = 0}, {.class_name = {}, .path = {}, .trainable = trainable}, output);
     });
   }
 
  private:
-  /// Where a model is used.
-  struct Scope {
-    std::vector<Place> path;
-    bool trainable = true, inference = false;
-  };
-
-  Value run(const Json& model, const Value& input, const Scope& scope, const std::string& output = {}) {
+  /// `scope`: of the call of the model.
+  Value run(const Json& model, const Value& input, const Call::Options& scope,
+            const std::string& output = {}) {
     if (scope.path.size() > kDeepestModel) throw Error("holds more models within models than are supported");
     const Network network = read_network(model, output);
     std::vector<bool> needed(network.calls.size(), false);
@@ -116,18 +111,18 @@ class Reader {
   }
 
   Value convert(const LayerEntry& layer, std::vector<Argument> arguments, const std::vector<Value>& values,
-                const Scope& scope) {
+                const Call::Options& scope) {
     if (context_.builder.graph().nodes().size() > kMostNodes) {
       throw Error(fmt::format("the model has more than {} layers", kMostNodes));
     }
     std::vector<Value> inputs;
     const Value* mask = nullptr;  // given in the call, instead of the one that the input carries
     bool ends_mask = false;
-    bool inference = scope.inference;
+    Call::Options within = scope;
     for (Argument& argument : arguments) {
       if (argument.keyword == "training" && argument.constant == Json(false)) {
         // Keras 3 replaces it with the mode of the model in which it is called.
-        inference = inference || context_.keras_version < 3;
+        within.inference = within.inference || context_.keras_version < 3;
         if (context_.keras_version >= 3) {
           context_.builder.note(
               "training=False in the call of a layer has no effect in training, as in Keras 3");
@@ -157,9 +152,7 @@ class Reader {
     if (inputs.empty()) throw Error("reads no tensors");
     if (mask != nullptr) inputs.front() = with_mask(inputs.front(), *mask);
     if (ends_mask && context_.keras_version >= 3) inputs.front().mask.reset();
-    Scope within{.path = scope.path,
-                 .trainable = scope.trainable && member(*layer.config, "trainable") != Json(false),
-                 .inference = inference};
+    within.trainable = scope.trainable && member(*layer.config, "trainable") != Json(false);
     within.path.push_back({.name = layer.name, .key = layer.key});
     if (is_model(*layer.whole)) {
       if (inputs.size() != 1) throw Error(fmt::format("is a model that reads {} tensors", inputs.size()));
@@ -168,12 +161,9 @@ class Reader {
     require_order(layer, inputs);
     // Keras says of its operators on tensors neither module nor package.
     const bool tensorflow = layer.class_name == "TFOpLambda" || layer.class_name == "SlicingOpLambda";
-    Call::Options options{.class_name = tensorflow ? layer.class_name : builtin_class(*layer.whole),
-                          .path = within.path};
-    options.trainable = within.trainable;
-    options.inference = inference;
-    options.is_operation = layer.is_operation || is_operation(options.class_name, arguments);
-    const Call call(context_, *layer.config, std::move(options), std::move(inputs), std::move(arguments));
+    within.class_name = tensorflow ? layer.class_name : builtin_class(*layer.whole);
+    within.is_operation = layer.is_operation || is_operation(within.class_name, arguments);
+    const Call call(context_, *layer.config, std::move(within), std::move(inputs), std::move(arguments));
     if (computes_mask(call)) return fold_mask(call);
     if (tensorflow) return convert_tensorflow(call);
     if (!call.options().is_operation) return find_layer(call.options().class_name)(call);
