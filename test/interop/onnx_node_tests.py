@@ -24,10 +24,10 @@ here = os.path.dirname(os.path.abspath(__file__))
 
 
 def operators():
-    """Returns the names in Convoke's table."""
-    with open(os.path.join(here, "../../src/interop/onnx/operators.cpp")) as file:
-        text = file.read().split("kRecognized")[0]
-    return set(re.findall(r'Operator{"(\w+)"', text))
+    """Returns the names in Convoke's list."""
+    with open(os.path.join(here, "../../docs/interop-layers.md")) as file:
+        text = file.read().split("## ONNX operators that become layers")[1].split("##")[0]
+    return set(re.findall(r"`(\w+)`", text))
 
 
 def as_array(value):
