@@ -1,5 +1,3 @@
-#include "interop/onnx/input.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "interop/onnx/call.hpp"
 
 namespace convoke::interop::onnx {
 namespace {
