@@ -9,43 +9,35 @@
 #include "convoke/nn/losses/outputs.hpp"
 
 namespace convoke::interop {
-namespace {
-
-WindowAxis axis_of(const nn::Window& window, std::int64_t input, std::int64_t kernel, std::int64_t stride,
-                   std::int64_t dilation, std::int64_t asked_after, bool ceil) {
-  return {.input = input,
-          .output = window.output,
-          .kernel = kernel,
-          .stride = stride,
-          .dilation = dilation,
-          .before = window.before,
-          .after = window.after,
-          .beyond = ceil ? window.after - asked_after : 0};
-}
-
-}  // namespace
 
 WindowAxes windows_of(const LayerSettings& layer, const Shape& input) {
-  const std::string_view key = layer.has("kernel") ? "kernel" : "size";
-  const bool ceil = layer.flag("ceil");
+  const bool sequence = input.rank() == 2, ceil = layer.flag("ceil");
+  const auto extent = [&](std::string_view key) {
+    return sequence ? nn::Extent(layer.integer(key)) : layer.extent(key);
+  };
+  const nn::Extent kernel = extent(layer.has("kernel") ? "kernel" : "size"), stride = extent("stride");
+  const nn::Extent dilation = layer.has("dilation") ? extent("dilation") : nn::Extent(1);
+  const nn::Padding padding = sequence ? layer.padding1d("padding") : layer.padding("padding");
   const nn::Rounding rounding = ceil ? nn::Rounding::kCeil : nn::Rounding::kFloor;
-  if (input.rank() == 2) {
-    const std::int64_t kernel = layer.integer(key), stride = layer.integer("stride");
-    const std::int64_t dilation = layer.has("dilation") ? layer.integer("dilation") : 1;
-    const nn::Padding padding = layer.padding1d("padding");
-    const nn::Window window = nn::slide_sequence(input, kernel, stride, dilation, padding, rounding);
-    const bool beyond = ceil && padding.kind != nn::Padding::Kind::kSame;
-    return {axis_of(window, input[0], kernel, stride, dilation, padding.after.width, beyond)};
-  }
-  const nn::Extent kernel = layer.extent(key), stride = layer.extent("stride");
-  const nn::Extent dilation = layer.has("dilation") ? layer.extent("dilation") : nn::Extent(1);
-  const nn::Padding padding = layer.padding("padding");
-  const nn::Window2d window = nn::slide(input, kernel, stride, dilation, padding, rounding);
   const bool beyond = ceil && padding.kind != nn::Padding::Kind::kSame;
-  return {axis_of(window.height, input[1], kernel.height, stride.height, dilation.height,
-                  padding.after.height, beyond),
-          axis_of(window.width, input[2], kernel.width, stride.width, dilation.width, padding.after.width,
-                  beyond)};
+  const auto axis = [&](const nn::Window& window, std::int64_t positions, auto side) {
+    return WindowAxis{.input = positions,
+                      .output = window.output,
+                      .kernel = kernel.*side,
+                      .stride = stride.*side,
+                      .dilation = dilation.*side,
+                      .before = window.before,
+                      .after = window.after,
+                      .beyond = beyond ? window.after - padding.after.*side : 0};
+  };
+  if (sequence) {
+    const nn::Window window =
+        nn::slide_sequence(input, kernel.width, stride.width, dilation.width, padding, rounding);
+    return {axis(window, input[0], &nn::Extent::width)};
+  }
+  const nn::Window2d window = nn::slide(input, kernel, stride, dilation, padding, rounding);
+  return {axis(window.height, input[1], &nn::Extent::height),
+          axis(window.width, input[2], &nn::Extent::width)};
 }
 
 // output = (input - 1) stride + span - before - after + output_padding
