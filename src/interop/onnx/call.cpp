@@ -168,21 +168,18 @@ std::size_t Call::add(const Settings& layer, std::vector<std::size_t> inputs, co
   return builder().add(layer, std::move(inputs), one_line(name));
 }
 
-std::size_t Call::add_weighted(const Settings& layer, std::vector<std::size_t> inputs,
-                               const std::vector<Weights>& weights) {
-  std::string key;
-  bool named = true;
-  for (const Weights& one : weights) {
-    key += one.constant->name + "\n";
-    named = named && !one.constant->name.empty();
-  }
+std::size_t Call::add_weighted(const Settings& layer, std::vector<std::size_t> inputs, const Constant& weight,
+                               const std::optional<Constant>& bias) {
+  const std::string key = bias ? weight.name + "\n" + bias->name : weight.name;
+  const bool named = !weight.name.empty() && (!bias || !bias->name.empty());
   const auto owner = import_.owners.find(key);
   if (named && owner != import_.owners.end() &&
       graph().node(owner->second).layer->settings() == nn::make_layer(layer)->settings()) {
     return builder().share(owner->second, std::move(inputs));
   }
-  const std::size_t node = add(layer, std::move(inputs), weights[0].constant);
-  for (const Weights& one : weights) import_.give(node, one.parameter, *one.constant);
+  const std::size_t node = add(layer, std::move(inputs), &weight);
+  import_.give(node, "weight", weight);
+  if (bias) import_.give(node, "bias", *bias);
   if (named) import_.owners[key] = node;
   return node;
 }

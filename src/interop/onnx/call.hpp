@@ -114,15 +114,10 @@ class Call {
   /// Adds a layer. Its name comes from `weights`, if they have one as in a state dict
   /// ("layer1.0.conv1.weight"), otherwise from the file's node.
   std::size_t add(const Settings& layer, std::vector<std::size_t> inputs, const Constant* weights = nullptr);
-  /// A parameter of a layer, and its numbers.
-  struct Weights {
-    std::string_view parameter;
-    const Constant* constant;
-  };
-  /// Adds a layer with weights, the first of which name it. A layer that already uses the same initializers
+  /// Adds a layer with a weight, which names it, and a bias. A layer that already uses the same initializers
   /// is applied again.
-  std::size_t add_weighted(const Settings& layer, std::vector<std::size_t> inputs,
-                           const std::vector<Weights>& weights);
+  std::size_t add_weighted(const Settings& layer, std::vector<std::size_t> inputs, const Constant& weight,
+                           const std::optional<Constant>& bias = {});
   /// Adds a layer that has one input and keeps its shape, whatever the order of axes is.
   View elementwise(const View& view, const Settings& layer);
 

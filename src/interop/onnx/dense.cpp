@@ -41,10 +41,7 @@ void multiply_last_axis(Call& call, const View& x, const Constant& weight,
   }
   std::vector<std::int64_t> extents{units, features};
   extents.resize(rank + 1, 1);
-  const Constant kernel = weight.reshaped(Shape(extents));
-  std::vector<Call::Weights> weights{{"weight", &kernel}};
-  if (bias) weights.push_back({"bias", &*bias});
-  const std::size_t node = call.add_weighted(layer, {view.node}, weights);
+  const std::size_t node = call.add_weighted(layer, {view.node}, weight.reshaped(Shape(extents)), bias);
   // The channels lie at the end of vectors and sequences, and at the start of images.
   Along place{.view = view, .order = {{last}}, .axis = last, .at = 0};
   if (rank != 3) {
@@ -145,9 +142,8 @@ void convert_gather(Call& call) {
       call.expect_shape(3, wide);
     }
     const std::int64_t units = table.shape[1];
-    const std::size_t node =
-        call.add_weighted({{"layer", "embedding"}, {"vocabulary", table.shape[0]}, {"units", units}},
-                          {tokens.node}, {{"weight", &table}});
+    const std::size_t node = call.add_weighted(
+        {{"layer", "embedding"}, {"vocabulary", table.shape[0]}, {"units", units}}, {tokens.node}, table);
     View result = tokens.with_node(node);
     result.axes.emplace_back();
     if (units > 1) {

@@ -35,16 +35,16 @@ struct WindowAttributes {
 
 /// Returns the padding of auto_pad SAME_LOWER: an odd pixel goes before the image.
 nn::Padding same_lower(const WindowAttributes& window, const View& input) {
-  const auto total = [](std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
-    const std::int64_t out = (in + stride - 1) / stride;
-    return std::max<std::int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);
+  nn::Extent before(0), after(0);
+  const auto pad = [&](std::size_t axis, auto side) {
+    const nn::Window upper = nn::slide(input.dim(axis).value, window.kernel.*side, window.stride.*side,
+                                       window.dilation.*side, nn::Padding::Kind::kSame, 0, 0);
+    before.*side = upper.after;
+    after.*side = upper.before;
   };
-  const std::int64_t height = window.sequence ? 0
-                                              : total(input.dim(2).value, window.kernel.height,
-                                                      window.stride.height, window.dilation.height);
-  const std::int64_t width = total(input.dim(input.rank() - 1).value, window.kernel.width,
-                                   window.stride.width, window.dilation.width);
-  return nn::Padding::by({height - height / 2, width - width / 2}, {height / 2, width / 2});
+  pad(input.rank() - 1, &nn::Extent::width);
+  if (!window.sequence) pad(2, &nn::Extent::height);
+  return nn::Padding::by(before, after);
 }
 
 /// Returns a pair of numbers, of which a sequence has only the second.
@@ -153,9 +153,7 @@ Settings convolution(const WindowAttributes& window, std::string_view type, std:
 std::size_t add_convolution(Call& call, Settings layer, std::size_t from, const Constant& weight,
                             const std::optional<Constant>& bias) {
   layer.set("bias", bias.has_value());
-  std::vector<Call::Weights> weights{{"weight", &weight}};
-  if (bias) weights.push_back({"bias", &*bias});
-  return call.add_weighted(layer, {from}, weights);
+  return call.add_weighted(layer, {from}, weight, bias);
 }
 
 /// Sets the padding of a transposed convolution that gives an output_shape or auto_pad, as onnxruntime
@@ -171,8 +169,7 @@ void pad_automatically(const Call& call, const View& input, WindowAttributes& wi
     if (shape.size() == input.rank()) shape.erase(shape.begin(), shape.begin() + 2);
     wanted = extent_of(call, shape, window.sequence);
   }
-  using Side = std::int64_t nn::Extent::*;
-  const auto pad = [&](std::size_t axis, Side side) {
+  const auto pad = [&](std::size_t axis, auto side) {
     const std::int64_t in = input.dim(axis).value, stride = window.stride.*side;
     const std::int64_t full =
         (in - 1) * stride + window.dilation.*side * (window.kernel.*side - 1) + 1 + extra.*side;
