@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
 
@@ -49,25 +50,12 @@ struct ElementFunction {
 
 std::span<const ElementFunction> element_functions();
 
-/// Returns the entry of a table with this `name`, or null.
-template <class Table>
-const auto* find_named(const Table& table, std::string_view name) {
-  const auto found = std::ranges::find_if(table, [&](const auto& entry) { return entry.name == name; });
-  return found == std::ranges::end(table) ? nullptr : &*found;
-}
-/// Returns the first entry of a table with this `name` in a column (&PlainLayer::onnx), or null.
-template <class Entry>
-const Entry* find_in_column(std::span<const Entry> table, std::string_view Entry::*column,
-                            std::string_view name) {
+/// Returns the first entry of a table with this name in a column (&PlainLayer::onnx), or null.
+template <class Table, class Entry = std::ranges::range_value_t<Table>>
+const Entry* find_named(const Table& table, std::string_view name,
+                        std::string_view Entry::*column = &Entry::name) {
   const auto found = std::ranges::find(table, name, column);
-  return found == table.end() || name.empty() ? nullptr : &*found;
-}
-inline const PlainLayer* find_plain_layer(std::string_view PlainLayer::*column, std::string_view name) {
-  return find_in_column(plain_layers(), column, name);
-}
-inline const ElementFunction* find_element_function(std::string_view ElementFunction::*column,
-                                                    std::string_view name) {
-  return find_in_column(element_functions(), column, name);
+  return found == std::ranges::end(table) || name.empty() ? nullptr : &*found;
 }
 
 }  // namespace convoke::interop

@@ -28,7 +28,7 @@ WrittenLayer find_layer(std::string_view type) {
   for (const auto* family : kFamilies) {
     if (const WrittenLayer* entry = find_named(*family, type)) return *entry;
   }
-  const PlainLayer* plain = find_plain_layer(&PlainLayer::name, type);
+  const PlainLayer* plain = find_named(plain_layers(), type);
   if (plain == nullptr) return {type};
   return {type, plain->training ? nullptr : onnx_export::emit_plain, keras_export::compose_plain};
 }

@@ -169,16 +169,15 @@ Value activate(const Call& call, const Value& value, const Json& activation) {
   if (!activation.is_string()) throw Error("its activation is neither a name nor an object");
   const Function& function = find_in(functions(), activation.get<std::string>(), "activation");
   if (function.apply != nullptr) return function.apply(call, value);
-  const std::string_view layer = find_plain_layer(&PlainLayer::function, function.name)->name;
+  const std::string_view layer = find_named(plain_layers(), function.name, &PlainLayer::function)->name;
   return last_node(call, {{"layer", layer}}, {value}, layer);
 }
 
 // A function of keras.ops has the name of the layer: Elu, LeakyRelu.
 Value convert_plain(const Call& call) {
   const std::string& name = call.options().class_name;
-  const PlainLayer* by_class = find_plain_layer(&PlainLayer::keras, name);
-  const PlainLayer& layer =
-      by_class != nullptr ? *by_class : *find_plain_layer(&PlainLayer::name, snake_case(name));
+  const PlainLayer* by_class = find_named(plain_layers(), name, &PlainLayer::keras);
+  const PlainLayer& layer = by_class != nullptr ? *by_class : *find_named(plain_layers(), snake_case(name));
   if (layer.training && call.options().inference) return call.input();
   Settings settings{{"layer", layer.name}};
   if (const PlainLayer::Number& number = layer.number; !number.name.empty()) {

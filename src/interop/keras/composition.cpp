@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 6> kKeepsMask{"Dropout", "SpatialDropout1
 
 bool keeps_mask(std::string_view class_name) {
   return std::find(kKeepsMask.begin(), kKeepsMask.end(), class_name) != kKeepsMask.end() ||
-         find_plain_layer(&PlainLayer::keras, class_name) != nullptr;
+         find_named(plain_layers(), class_name, &PlainLayer::keras) != nullptr;
 }
 
 }  // namespace
@@ -230,7 +230,7 @@ KerasTensor mix(Composition& c, const KerasTensor& image, const AxisMatrix& rows
 }
 
 KerasTensor compose_plain(Composition& c) {
-  const PlainLayer& layer = *find_plain_layer(&PlainLayer::name, c.settings.type());
+  const PlainLayer& layer = *find_named(plain_layers(), c.settings.type());
   const std::string other(c.keras2() ? layer.keras2 : "");
   if (layer.keras.empty()) {
     const Json config{{"activation", other.empty() ? std::string(layer.function) : other}};

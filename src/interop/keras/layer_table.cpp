@@ -60,7 +60,7 @@ constexpr std::array kReplacements{
 Convert function_of(std::string_view name) {
   if (const LayerClass* found = find_class(name)) return found->convert;
   if (std::ranges::find(kAugmentations, name) != kAugmentations.end()) return convert_augmentation;
-  return find_plain_layer(&PlainLayer::keras, name) == nullptr ? nullptr : convert_plain;
+  return find_named(plain_layers(), name, &PlainLayer::keras) == nullptr ? nullptr : convert_plain;
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ Convert function_of(std::string_view name) {
 std::string_view layer_of(std::string_view class_name) {
   const LayerClass* found = find_class(class_name);
   if (found != nullptr && !found->layer.empty()) return found->layer;
-  const PlainLayer* plain = find_plain_layer(&PlainLayer::keras, class_name);
+  const PlainLayer* plain = find_named(plain_layers(), class_name, &PlainLayer::keras);
   return plain == nullptr ? std::string_view() : plain->name;
 }
 

@@ -33,7 +33,8 @@ std::optional<double> number_of(const Json& constant) {
 // Functions of keras.ops that are those of our elementwise layer.
 Value convert_function(const Call& call) {
   call.config().require_neutral("decimals", 0);
-  const ElementFunction& named = *find_element_function(&ElementFunction::keras, call.options().class_name);
+  const ElementFunction& named =
+      *find_named(element_functions(), call.options().class_name, &ElementFunction::keras);
   std::vector<Value> inputs;
   Setting::Array operands;
   const auto add_number = [&](double number) { operands.emplace_back(fmt::format("{}", number)); };
@@ -185,7 +186,8 @@ constexpr std::array kOperations{
 /// Returns what converts a function of keras.ops, or null.
 auto find_operation(std::string_view name) -> decltype(LayerClass::convert) {
   if (const LayerClass* found = find_named(kOperations, name)) return found->convert;
-  return find_element_function(&ElementFunction::keras, name) == nullptr ? nullptr : convert_function;
+  return find_named(element_functions(), name, &ElementFunction::keras) == nullptr ? nullptr
+                                                                                   : convert_function;
 }
 
 std::vector<std::string> operation_names() {
@@ -237,7 +239,7 @@ Value convert_operation(const Call& call) {
 Value convert_tensorflow(const Call& call) {
   const std::string name = call.config().text("function");
   const TensorFlowFunction* function = find_named(kTensorFlowFunctions, name);
-  const ElementFunction* elementwise = find_element_function(&ElementFunction::tensorflow, name);
+  const ElementFunction* elementwise = find_named(element_functions(), name, &ElementFunction::tensorflow);
   if (function == nullptr && elementwise == nullptr) {
     throw Error(fmt::format("calls TensorFlow's function {}, which cannot be converted", one_line(name)),
                 "save the model again with Keras layers in place of TensorFlow functions");

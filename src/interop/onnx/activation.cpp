@@ -201,7 +201,7 @@ void convert_dropout(Call& call) {
 
 // A layer of the table of plain layers.
 void convert_plain(Call& call) {
-  const PlainLayer& layer = *find_plain_layer(&PlainLayer::onnx, call.node().op);
+  const PlainLayer& layer = *find_named(plain_layers(), call.node().op, &PlainLayer::onnx);
   Settings settings{{"layer", layer.name}};
   if (const PlainLayer::Number& number = layer.number; !number.name.empty())
     settings.set(number.name, call.number(std::string(number.onnx), *number.onnx_default));

@@ -227,7 +227,7 @@ View shifted_by(Call& call, const View& view, const Constant& constant) {
 }
 
 void convert_function(Call& call) {
-  const ElementFunction& named = *find_element_function(&ElementFunction::onnx, call.node().op);
+  const ElementFunction& named = *find_named(element_functions(), call.node().op, &ElementFunction::onnx);
   std::size_t first = 0;
   while (call.is_constant(first)) ++first;  // operators with constants alone are folded
   const View like = call.view(first);
@@ -251,7 +251,7 @@ bool is_boolean(const Source& source, const std::string& value) {
                                                   "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
   const NodeProto* node = source.producer(value);
   if (node == nullptr || node->inputs.empty()) return false;
-  const ElementFunction* function = find_element_function(&ElementFunction::onnx, node->op);
+  const ElementFunction* function = find_named(element_functions(), node->op, &ElementFunction::onnx);
   if (function != nullptr) return function->form.boolean;
   const bool kept = std::find(kKept.begin(), kKept.end(), node->op) != kKept.end();
   return kept && is_boolean(source, node->inputs[0]);

@@ -102,7 +102,7 @@ Shape Emission::per_channel() const {
 }
 
 void emit_plain(Emission& e) {
-  const PlainLayer& layer = *find_plain_layer(&PlainLayer::name, e.settings.type());
+  const PlainLayer& layer = *find_named(plain_layers(), e.settings.type());
   OnnxAttributes attributes;
   if (const PlainLayer::Number& number = layer.number; !number.name.empty())
     attributes.push_back({std::string(number.onnx), static_cast<float>(e.settings.number(number.name))});

@@ -53,9 +53,9 @@ std::optional<Operator> find_operator(const NodeProto& node) {
   for (const auto* family : kFamilies) {
     if (const Operator* own = find_named(*family, node.op)) return *own;
   }
-  if (const PlainLayer* plain = find_plain_layer(&PlainLayer::onnx, node.op))
+  if (const PlainLayer* plain = find_named(plain_layers(), node.op, &PlainLayer::onnx))
     return Operator{plain->onnx, convert_plain};
-  if (find_element_function(&ElementFunction::onnx, node.op) == nullptr) return std::nullopt;
+  if (find_named(element_functions(), node.op, &ElementFunction::onnx) == nullptr) return std::nullopt;
   return Operator{node.op, convert_function};
 }
 

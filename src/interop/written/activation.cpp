@@ -73,8 +73,7 @@ std::vector<std::string> operands_of(Emission& e, bool boolean) {
 }
 
 void emit_elementwise(Emission& e) {
-  const ElementFunction& function =
-      *find_element_function(&ElementFunction::name, e.settings.text("function"));
+  const ElementFunction& function = *find_named(element_functions(), e.settings.text("function"));
   std::vector<std::string> operands = operands_of(e, function.form.boolean);
   if (function.name == "where") operands[0] = cast(e, operands[0], kBool);
   if (!function.form.boolean) return e.result(function.onnx, operands);
@@ -166,8 +165,7 @@ KerasTensor cast(Composition& c, std::string_view part, const KerasTensor& x, co
 }
 
 KerasTensor compose_elementwise(Composition& c) {
-  const ElementFunction& function =
-      *find_element_function(&ElementFunction::name, c.settings.text("function"));
+  const ElementFunction& function = *find_named(element_functions(), c.settings.text("function"));
   const bool where = function.name == "where";
   KerasFunction made{.module = function.name == "erf" ? "keras.src.ops.math" : "keras.src.ops.numpy",
                      .class_name = std::string(function.keras),
