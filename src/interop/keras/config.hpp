@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -57,6 +58,24 @@ class Config {
 const Json& member(const Json& object, std::string_view key);
 /// Returns a text, or "" if `value` is none.
 std::string text_of(const Json& value);
+
+/// A loss of ours under both of its names in Keras.
+struct LossName {
+  std::string_view name;                  ///< ours; its first entry is how it is written
+  std::string_view class_name, function;  ///< Keras'
+  bool read = true;                       ///< not only written
+};
+inline constexpr std::array kLossNames{
+    LossName{"mean_absolute_error", "MeanAbsoluteError", "mean_absolute_error"},
+    LossName{"mean_absolute_error", "MAE", "mae"},
+    LossName{"mean_squared_error", "MeanSquaredError", "mean_squared_error"},
+    LossName{"mean_squared_error", "MSE", "mse"},
+    LossName{"sigmoid_cross_entropy", "BinaryCrossentropy", "binary_crossentropy"},
+    LossName{"sigmoid_focal", "BinaryFocalCrossentropy", "binary_focal_crossentropy", false},
+    LossName{"softmax_cross_entropy", "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy"},
+    LossName{"softmax_cross_entropy", "CategoricalCrossentropy", "categorical_crossentropy"},
+    LossName{"softmax_focal", "CategoricalFocalCrossentropy", "categorical_focal_crossentropy", false},
+};
 
 /// Returns the name that Keras derives from a class (keras/src/utils/naming.py, to_snake_case): "PReLU" gives
 /// "p_re_lu", "Conv2DTranspose" gives "conv2d_transpose".

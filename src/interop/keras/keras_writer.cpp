@@ -92,19 +92,6 @@ Written compose_all(const run::ModelSet& models, const ExportOptions& options, K
   return written;
 }
 
-struct KerasLoss {
-  std::string_view name, class_name, function;
-  bool has_logits;
-};
-constexpr KerasLoss kLosses[] = {
-    {"mean_absolute_error", "MeanAbsoluteError", "mean_absolute_error", false},
-    {"mean_squared_error", "MeanSquaredError", "mean_squared_error", false},
-    {"sigmoid_cross_entropy", "BinaryCrossentropy", "binary_crossentropy", true},
-    {"sigmoid_focal", "BinaryFocalCrossentropy", "binary_focal_crossentropy", true},
-    {"softmax_cross_entropy", "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy", true},
-    {"softmax_focal", "CategoricalFocalCrossentropy", "categorical_focal_crossentropy", true},
-};
-
 struct Compilation {
   std::string optimizer_class = "Adam";
   Json optimizer, loss;
@@ -115,13 +102,13 @@ Compilation compilation_of(const run::ModelSet& models) {
   const nn::Loss& loss = *models.description.loss;
   const Settings settings = loss.settings();
   const std::string name = std::get<std::string>(settings.find("name")->data());
-  const KerasLoss& own = *find_named(kLosses, name);
+  const keras::LossName& own = *find_named(keras::kLossNames, name);
   Compilation compilation;
   compilation.optimizer = {
       {"name", "adam"}, {"learning_rate", 0.001}, {"beta_1", 0.9}, {"beta_2", 0.999}, {"epsilon", 1e-7}};
   compilation.loss_class = own.class_name;
   compilation.loss = {{"name", own.function}, {"reduction", "sum_over_batch_size"}};
-  if (own.has_logits) {
+  if (!loss.activation().empty()) {
     const bool logits = models.members.size() == 1 && !missing_activation(models.description).empty();
     compilation.loss["from_logits"] = logits;
   }

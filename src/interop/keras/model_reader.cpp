@@ -243,20 +243,6 @@ nn::ValueSpec input_of(const ModelSource& source, const ImportOptions& options) 
   return {Shape(extents), embeds && extents.size() == 1 ? nn::ValueType::kToken : nn::ValueType::kReal};
 }
 
-/// A loss of Keras by both of its names, and ours.
-struct LossName {
-  std::string_view function, class_name, ours;
-};
-constexpr std::array kLosses{
-    LossName{"categorical_crossentropy", "CategoricalCrossentropy", "softmax_cross_entropy"},
-    LossName{"sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", "softmax_cross_entropy"},
-    LossName{"binary_crossentropy", "BinaryCrossentropy", "sigmoid_cross_entropy"},
-    LossName{"mean_squared_error", "MeanSquaredError", "mean_squared_error"},
-    LossName{"mse", "MSE", "mean_squared_error"},
-    LossName{"mean_absolute_error", "MeanAbsoluteError", "mean_absolute_error"},
-    LossName{"mae", "MAE", "mean_absolute_error"},
-};
-
 // Returns the loss of model.compile() that fits the outputs of `graph`, or none if we do not have it.
 nn::LossPtr loss_of(const Json& compile, const nn::Graph& graph) {
   const Json& given = member(compile, "loss");
@@ -265,9 +251,9 @@ nn::LossPtr loss_of(const Json& compile, const nn::Graph& graph) {
   std::string name = text_of(loss);
   if (name.empty()) name = text_of(config);  // a function as an object
   if (name.empty()) name = text_of(member(loss, "class_name"));
-  for (const LossName& known : kLosses) {
-    if (name != known.function && name != known.class_name) continue;
-    Settings settings{{"name", std::string(known.ours)}};
+  for (const LossName& known : kLossNames) {
+    if (!known.read || (name != known.function && name != known.class_name)) continue;
+    Settings settings{{"name", known.name}};
     const Json& smoothing = member(config, "label_smoothing");
     if (smoothing.is_number() && smoothing.get<double>() > 0 && smoothing.get<double>() < 1) {
       settings.set("label_smoothing", smoothing.get<double>());
