@@ -32,6 +32,32 @@ Settings standardize_to(const std::vector<double>& scale, const std::vector<doub
   return standardize_by(mean, variance);
 }
 
+std::vector<std::int64_t> slice_indices(std::int64_t extent, std::int64_t start, std::int64_t end,
+                                        std::int64_t step) {
+  const auto from_start = [&](std::int64_t at) { return at < 0 ? std::max(at, -extent - 1) + extent : at; };
+  const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+  const std::int64_t last = std::clamp(from_start(end), low, high);
+  std::vector<std::int64_t> indices;
+  for (std::int64_t at = std::clamp(from_start(start), low, high); step > 0 ? at < last : at > last;
+       at += step) {
+    indices.push_back(at);
+    if (step > extent || step < -extent) break;
+  }
+  return indices;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(const std::vector<std::int64_t>& indices) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+  for (const std::int64_t index : indices) {
+    if (!runs.empty() && index == runs.back().first + runs.back().second) {
+      ++runs.back().second;
+    } else {
+      runs.emplace_back(index, 1);
+    }
+  }
+  return runs;
+}
+
 std::string ModelBuilder::unique(std::string_view name) {
   std::string wanted = one_line(name);
   std::replace(wanted.begin(), wanted.end(), '/', '.');

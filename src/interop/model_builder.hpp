@@ -22,6 +22,14 @@ Settings standardize_by(const std::vector<double>& mean, const std::vector<doubl
 /// Returns those by which it gives scale x + shift, with scales above 0.
 Settings standardize_to(const std::vector<double>& scale, const std::vector<double>& shift);
 
+/// Returns the indices start, start + step, ... before `end` along an axis of this extent, as NumPy's
+/// x[start:end:step]: numbers below 0 count from the end, and those beyond an end stand for it. `step` != 0.
+std::vector<std::int64_t> slice_indices(std::int64_t extent, std::int64_t start, std::int64_t end,
+                                        std::int64_t step);
+
+/// Returns (first index, number) of each run of neighbors.
+std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(const std::vector<std::int64_t>& indices);
+
 /// Collects the graph of a foreign model, and for each parameter how its values are read. finish() reads all
 /// of them straight to their places.
 class ModelBuilder {

@@ -6,7 +6,6 @@
 
 #include "convoke/core/error.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/slice_indices.hpp"
 
 // Layers that read several values or a part of one: x[index], and the stack that is its inverse.
 

@@ -6,7 +6,6 @@
 
 #include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
-#include "interop/slice_indices.hpp"
 
 // Operators that cut, pad and repeat.
 
