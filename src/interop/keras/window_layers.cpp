@@ -30,12 +30,10 @@ Tensor as_grouped(Tensor tensor) {
   return tensor;
 }
 
-Value convert_conv1d(const Call& call) {
-  return call.activated(call.add_weighted(settings_from(call), {sequence(call)}));
-}
-
-Value convert_conv2d(const Call& call) {
-  return call.activated(call.add_weighted(settings_from(call), {call.plain_input()}));
+Value convert_convolution(const Call& call) {
+  const bool along = layer_of(call.options().class_name) == "conv1d";
+  return call.activated(
+      call.add_weighted(settings_from(call), {along ? sequence(call) : call.plain_input()}));
 }
 
 Value convert_depthwise_conv1d(const Call& call) {
@@ -150,14 +148,14 @@ const std::initializer_list<LayerClass> kWindowClasses{
     LayerClass{"AdaptiveMaxPooling2D", convert_adaptive_pool, "adaptive_max_pool"},
     LayerClass{"AveragePooling1D", convert_pool, "average_pool1d"},
     LayerClass{"AveragePooling2D", convert_pool, "average_pool"},
-    LayerClass{"Conv1D", convert_conv1d, "conv1d"},
-    LayerClass{"Conv2D", convert_conv2d, "conv2d"},
-    LayerClass{"Conv2DTranspose", convert_conv2d, "conv2d_transpose"},
-    LayerClass{"Convolution1D", convert_conv1d, "conv1d"},
-    LayerClass{"Convolution2D", convert_conv2d, "conv2d"},
+    LayerClass{"Conv1D", convert_convolution, "conv1d"},
+    LayerClass{"Conv2D", convert_convolution, "conv2d"},
+    LayerClass{"Conv2DTranspose", convert_convolution, "conv2d_transpose"},
+    LayerClass{"Convolution1D", convert_convolution, "conv1d"},
+    LayerClass{"Convolution2D", convert_convolution, "conv2d"},
     LayerClass{"Dense", convert_dense, "dense"},
     LayerClass{"DepthwiseConv1D", convert_depthwise_conv1d},
-    LayerClass{"DepthwiseConv2D", convert_conv2d, "depthwise_conv2d"},
+    LayerClass{"DepthwiseConv2D", convert_convolution, "depthwise_conv2d"},
     LayerClass{"GlobalAveragePooling1D", convert_global_pool, "global_average_pool1d"},
     LayerClass{"GlobalAveragePooling2D", convert_global_pool, "global_average_pool"},
     LayerClass{"GlobalMaxPooling1D", convert_global_pool, "global_max_pool1d"},
@@ -165,7 +163,7 @@ const std::initializer_list<LayerClass> kWindowClasses{
     LayerClass{"MaxPooling1D", convert_pool, "max_pool1d"},
     LayerClass{"MaxPooling2D", convert_pool, "max_pool"},
     LayerClass{"SeparableConv1D", convert_separable_conv1d},
-    LayerClass{"SeparableConv2D", convert_conv2d, "separable_conv2d"},
+    LayerClass{"SeparableConv2D", convert_convolution, "separable_conv2d"},
 };
 
 }  // namespace convoke::interop::keras
