@@ -60,6 +60,10 @@ std::string Emission::integer(std::string_view name, std::int64_t value) {
   return out_.add_integers(out_.unique(own(name)), {}, {&value, 1});
 }
 
+std::string Emission::cast(const std::string& value, OnnxType to) {
+  return op("Cast", {value}, {{"to", static_cast<std::int64_t>(to)}});
+}
+
 // Reshape copies an extent of 0 from its input.
 std::vector<std::int64_t> Emission::with_batch(std::vector<std::int64_t> sample) const {
   sample.insert(sample.begin(), 0);

@@ -66,6 +66,8 @@ class Emission {
     return model_.weights.of(node, parameter);
   }
 
+  /// Returns `value` as numbers of another type.
+  std::string cast(const std::string& value, OnnxType to);
   /// Returns `value` with another shape of a sample; the batch stays.
   std::string reshape(const std::string& value, std::vector<std::int64_t> sample);
   void result_reshaped(const std::string& value, std::vector<std::int64_t> sample);

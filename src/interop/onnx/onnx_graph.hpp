@@ -19,7 +19,7 @@
 namespace convoke::interop::onnx_export {
 
 /// Element types of ONNX (TensorProto.DataType).
-enum class OnnxType : std::int64_t { kFloat = 1, kInt32 = 6, kInt64 = 7 };
+enum class OnnxType : std::int64_t { kFloat = 1, kInt32 = 6, kInt64 = 7, kBool = 9 };
 
 struct OnnxAttribute {
   std::string name;

@@ -42,12 +42,6 @@ void emit_gelu(Emission& e) {
   e.result("Mul", {e.op("Mul", {x, e.op("Add", {curve, e.scalar(1)})}), e.scalar(0.5)});
 }
 
-constexpr std::int64_t kFloat = 1, kInt32 = 6, kBool = 9;
-
-std::string cast(Emission& e, const std::string& value, std::int64_t type) {
-  return e.op("Cast", {value}, {{"to", type}});
-}
-
 // Tokens are compared with whole numbers as whole numbers.
 std::vector<std::string> operands_of(Emission& e, bool boolean) {
   std::vector<std::string> operands = e.settings.texts("operands");
@@ -62,9 +56,9 @@ std::vector<std::string> operands_of(Emission& e, bool boolean) {
     const double number = std::strtod(operand.c_str(), nullptr);
     if (operand == "x") {
       operand = e.input(next++);
-      if (tokens && !whole) operand = cast(e, operand, kFloat);
+      if (tokens && !whole) operand = e.cast(operand, OnnxType::kFloat);
     } else if (tokens && whole) {
-      operand = cast(e, e.integer("number", static_cast<std::int64_t>(number)), kInt32);
+      operand = e.cast(e.integer("number", static_cast<std::int64_t>(number)), OnnxType::kInt32);
     } else {
       operand = e.scalar(number);
     }
@@ -75,9 +69,9 @@ std::vector<std::string> operands_of(Emission& e, bool boolean) {
 void emit_elementwise(Emission& e) {
   const ElementFunction& function = *find_named(element_functions(), e.settings.text("function"));
   std::vector<std::string> operands = operands_of(e, function.form.boolean);
-  if (function.name == "where") operands[0] = cast(e, operands[0], kBool);
+  if (function.name == "where") operands[0] = e.cast(operands[0], OnnxType::kBool);
   if (!function.form.boolean) return e.result(function.onnx, operands);
-  e.result("Cast", {e.op(function.onnx, operands)}, {{"to", kFloat}});
+  e.result("Cast", {e.op(function.onnx, operands)}, {{"to", static_cast<std::int64_t>(OnnxType::kFloat)}});
 }
 
 KerasTensor rescaled(Composition& c, std::string_view part, const KerasTensor& x, double scale,

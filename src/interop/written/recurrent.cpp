@@ -101,12 +101,11 @@ class RecurrentEmission {
   // Masked time steps may be anywhere, but ONNX only knows lengths. A state that passes over masked steps
   // unchanged equals one that runs over the other steps alone: they are moved to the front, in their order.
   void read_mask() {
-    const std::string zero = e_.op("Cast", {e_.integer("zero", 0)}, {{"to", std::int64_t{6}}});  // int32
-    present_ =
-        e_.op("Cast", {e_.op("Not", {e_.op("Equal", {e_.input(1), zero})})}, {{"to", std::int64_t{7}}});
-    lengths_ = e_.op(
-        "Cast", {e_.op("ReduceSum", {present_, e_.integers("axes", {1})}, {{"keepdims", std::int64_t{0}}})},
-        {{"to", std::int64_t{6}}});
+    const std::string zero = e_.cast(e_.integer("zero", 0), OnnxType::kInt32);
+    present_ = e_.cast(e_.op("Not", {e_.op("Equal", {e_.input(1), zero})}), OnnxType::kInt64);
+    const std::string sum =
+        e_.op("ReduceSum", {present_, e_.integers("axes", {1})}, {{"keepdims", std::int64_t{0}}});
+    lengths_ = e_.cast(sum, OnnxType::kInt32);
   }
   std::string compacted() {
     Integers steps(static_cast<std::size_t>(length_));
@@ -129,8 +128,8 @@ class RecurrentEmission {
     const std::string last =
         e_.op("Max", {e_.op("Sub", {count, e_.integer("one", 1)}), e_.integer("first", 0)});
     const std::string shown = directions_ == 2 ? present_ : e_.op("Min", {count, e_.integer("most", 1)});
-    const std::string factor = e_.op("Cast", {e_.op("Unsqueeze", {shown, e_.integers("axes", {2})})},
-                                     {{"to", std::int64_t{1}}});  // float
+    const std::string factor =
+        e_.cast(e_.op("Unsqueeze", {shown, e_.integers("axes", {2})}), OnnxType::kFloat);
     e_.result("Mul", {gather(states, last), factor});
   }
 
