@@ -41,6 +41,15 @@ nn::Border border_of(const WindowAxes& axes) {
   return {{rows.before, columns.before}, {rows.after, columns.after}};
 }
 
+std::vector<const nn::Node*> readers_of(const nn::Graph& graph, std::size_t index) {
+  std::vector<const nn::Node*> readers;
+  for (const nn::Node& node : graph.nodes()) {
+    const auto uses = std::count(node.inputs.begin(), node.inputs.end(), index);
+    readers.insert(readers.end(), static_cast<std::size_t>(uses), &node);
+  }
+  return readers;
+}
+
 Shape Composition::output() const { return keras_shape(node.shape); }
 
 std::string Composition::name(const nn::Node& of, std::string_view part) const {
@@ -152,33 +161,23 @@ KerasTensor Composition::permute(std::string_view part, const KerasTensor& x,
   return layer(part, "Permute", {{"dims", dims}}, x, Shape(extents));
 }
 
-namespace {
-
-Json border_json(const nn::Border& border) {
-  return Json::array({Json::array({border.before.height, border.after.height}),
-                      Json::array({border.before.width, border.after.width})});
+KerasTensor Composition::bordered(std::string_view part, std::string_view class_name, const char* key,
+                                  const KerasTensor& image, const nn::Border& border, std::int64_t sign) {
+  const auto& [before, after] = border;
+  if (before == nn::Extent(0) && after == nn::Extent(0)) return image;
+  const Json sides =
+      Json::array({Json::array({before.height, after.height}), Json::array({before.width, after.width})});
+  return layer(part, class_name, {{key, sides}, {"data_format", "channels_last"}}, image,
+               {image.shape[0] + sign * (before.height + after.height),
+                image.shape[1] + sign * (before.width + after.width), image.shape[2]});
 }
-
-bool is_empty(const nn::Border& border) {
-  return border.before == nn::Extent(0) && border.after == nn::Extent(0);
-}
-
-}  // namespace
 
 KerasTensor Composition::zero_pad(const KerasTensor& image, const nn::Border& border) {
-  if (is_empty(border)) return image;
-  return layer("pad", "ZeroPadding2D", {{"padding", border_json(border)}, {"data_format", "channels_last"}},
-               image,
-               {image.shape[0] + border.before.height + border.after.height,
-                image.shape[1] + border.before.width + border.after.width, image.shape[2]});
+  return bordered("pad", "ZeroPadding2D", "padding", image, border, 1);
 }
 
 KerasTensor Composition::crop(std::string_view part, const KerasTensor& image, const nn::Border& border) {
-  if (is_empty(border)) return image;
-  return layer(part, "Cropping2D", {{"cropping", border_json(border)}, {"data_format", "channels_last"}},
-               image,
-               {image.shape[0] - border.before.height - border.after.height,
-                image.shape[1] - border.before.width - border.after.width, image.shape[2]});
+  return bordered(part, "Cropping2D", "cropping", image, border, -1);
 }
 
 KerasTensor Composition::unmasked(const KerasTensor& x) {

@@ -88,6 +88,9 @@ class Composition {
 
  private:
   std::string name(const nn::Node& of, std::string_view part) const;
+  /// Adds a layer whose setting `key` is a border, by which the image grows (`sign` 1) or shrinks (-1).
+  KerasTensor bordered(std::string_view part, std::string_view class_name, const char* key,
+                       const KerasTensor& image, const nn::Border& border, std::int64_t sign);
 
   Model& model_;
 };
@@ -107,6 +110,9 @@ Shape keras_shape(const Shape& shape);
 Json extents_of(const WindowAxes& axes, std::int64_t WindowAxis::*each);
 /// Returns the padding of windows as a border of an image.
 nn::Border border_of(const WindowAxes& axes);
+
+/// Returns the nodes that read the value of a node, each as often as it does.
+std::vector<const nn::Node*> readers_of(const nn::Graph& graph, std::size_t index);
 
 /// A constant matrix (inputs, outputs) that maps one axis of an image.
 struct AxisMatrix {

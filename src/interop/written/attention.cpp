@@ -38,15 +38,6 @@ constexpr std::string_view kSuffix = ".attention";  // of the node that the read
 /// The convolutions around an attention: of query, key and value, and of its output.
 using Around = std::array<const nn::Node*, 4>;
 
-std::vector<const nn::Node*> readers_of(const nn::Graph& graph, std::size_t index) {
-  std::vector<const nn::Node*> readers;
-  for (const nn::Node& node : graph.nodes()) {
-    const auto uses = std::count(node.inputs.begin(), node.inputs.end(), index);
-    readers.insert(readers.end(), static_cast<std::size_t>(uses), &node);
-  }
-  return readers;
-}
-
 // True if each time step of the sequence is multiplied by a matrix that no other node uses.
 bool is_projection(const nn::Graph& graph, const nn::Node& node) {
   if (node.layer == nullptr || node.layer->type() != "conv1d" || graph.shares(node)) return false;

@@ -146,18 +146,15 @@ std::int64_t keras_axis(const Composition& c, std::size_t axis) {
 bool only_dense_layers_read(const nn::Graph& graph, std::size_t index) {
   std::vector<std::size_t> values{index};
   while (!values.empty()) {
-    const std::size_t value = values.back();
+    const std::vector<const nn::Node*> readers = readers_of(graph, values.back());
     values.pop_back();
-    bool read = false;
-    for (const nn::Node& node : graph.nodes()) {
-      if (std::find(node.inputs.begin(), node.inputs.end(), value) == node.inputs.end()) continue;
-      read = true;
-      const std::string_view type = node.layer->type();
-      if (type == "dense" && !graph.shares(node)) continue;
+    if (readers.empty()) return false;  // the network's output
+    for (const nn::Node* node : readers) {
+      const std::string_view type = node->layer->type();
+      if (type == "dense" && !graph.shares(*node)) continue;
       if (type != "dropout" && type != "relu" && type != "identity") return false;
-      values.push_back(node.index);
+      values.push_back(node->index);
     }
-    if (!read) return false;  // the network's output
   }
   return true;
 }
@@ -169,9 +166,8 @@ void mark_unordered(Composition& c, const Shape& image) {
     const std::size_t value = values.back();
     values.pop_back();
     c.model().unordered[value] = image;
-    for (const nn::Node& node : c.model().graph.nodes()) {
-      const bool reads = std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end();
-      if (reads && node.layer->type() != "dense") values.push_back(node.index);
+    for (const nn::Node* node : readers_of(c.model().graph, value)) {
+      if (node->layer->type() != "dense") values.push_back(node->index);
     }
   }
 }
