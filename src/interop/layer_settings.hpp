@@ -107,6 +107,41 @@ class ModelWeights {
   std::unordered_map<std::string, std::span<const float>> by_name_;
 };
 
+/// A model that a format writes. `Value`: what the format has for the output of a node.
+template <class Value>
+struct WrittenModel {
+  const nn::Graph& graph;
+  const ModelWeights& weights;
+  std::string prefix;              ///< makes names unique if several models share a file
+  std::vector<Value> values = {};  ///< of each node so far
+};
+
+/// One node of a WrittenModel.
+template <class Model>
+class WrittenNode {
+ public:
+  /// Both must outlive this object.
+  WrittenNode(Model& model, const nn::Node& written)
+      : settings(*written.layer), node(written), model_(model) {}
+
+  const LayerSettings settings;
+  const nn::Node& node;
+
+  std::size_t input_count() const { return node.inputs.size(); }
+  const auto& input(std::size_t i = 0) const { return model_.values[node.inputs[i]]; }
+  const nn::ValueSpec& input_shape(std::size_t i = 0) const {
+    return model_.graph.node(node.inputs[i]).shape;
+  }
+  std::int64_t channels() const { return nn::channels_of(input_shape()); }
+  /// Returns a parameter's values; they outlive the writing of the file.
+  std::span<const float> values_of(std::string_view parameter) const {
+    return model_.weights.of(node, parameter);
+  }
+
+ protected:
+  Model& model_;
+};
+
 /// Returns the activation of the loss if the network ends without it, so that its outputs are logits:
 /// "softmax", "sigmoid"; otherwise "".
 std::string_view missing_activation(const run::ModelDescription& model);

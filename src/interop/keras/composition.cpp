@@ -198,8 +198,7 @@ void Composition::refuse(const std::string& why) const {
 
 KerasTensor compose_model(FunctionalModel& out, const nn::Graph& graph, const ModelWeights& weights,
                           const std::string& prefix, const KerasTensor& input) {
-  Composition::Model model{out, graph, weights, prefix};
-  model.values.push_back(input);
+  ComposedModel model{{graph, weights, prefix, {input}}, out};
   for (const nn::Node& node : graph.nodes()) {
     if (node.layer == nullptr) continue;
     Composition composition(model, node);

@@ -14,40 +14,26 @@
 
 namespace convoke::interop::keras_export {
 
+/// A model that is written into `out`.
+struct ComposedModel : WrittenModel<KerasTensor> {
+  FunctionalModel& out;
+  std::map<std::string, std::size_t> weighted = {};  ///< layers with weights by owner and part
+  /// For a vector that a Flatten made from an image (C, H, W) without reordering: that image. Only dense
+  /// layers read it.
+  std::map<std::size_t, Shape> unordered = {};
+};
+
 /// Writes one node of our graph as layers of a Functional model. Images lie as (H, W, C) there, all other
 /// values as here. Each layer is a function that returns the node's value; see src/interop/written.
-class Composition {
+class Composition : public WrittenNode<ComposedModel> {
  public:
-  /// A model that is written: its prefix makes names unique if several share a file.
-  struct Model {
-    FunctionalModel& out;
-    const nn::Graph& graph;
-    const ModelWeights& weights;
-    std::string prefix;
-    std::vector<KerasTensor> values = {};              ///< of each node so far
-    std::map<std::string, std::size_t> weighted = {};  ///< layers with weights by owner and part
-    /// For a vector that a Flatten made from an image (C, H, W) without reordering: that image. Only dense
-    /// layers read it.
-    std::map<std::size_t, Shape> unordered = {};
-  };
+  using WrittenNode::WrittenNode;
 
-  Composition(Model& model, const nn::Node& written)
-      : settings(*written.layer), node(written), model_(model) {}
-
-  const LayerSettings settings;
-  const nn::Node& node;
-
-  std::size_t input_count() const { return node.inputs.size(); }
-  const KerasTensor& input(std::size_t i = 0) const { return model_.values[node.inputs[i]]; }
-  const nn::ValueSpec& input_shape(std::size_t i = 0) const {
-    return model_.graph.node(node.inputs[i]).shape;
-  }
-  std::int64_t channels() const { return nn::channels_of(input_shape()); }
   /// The node's shape in Keras' order.
   Shape output() const;
   bool keras2() const { return model_.out.dialect() == KerasDialect::kKeras2; }
-  const Model& model() const { return model_; }
-  Model& model() { return model_; }
+  const ComposedModel& model() const { return model_; }
+  ComposedModel& model() { return model_; }
 
   /// Adds a layer without weights. `part`: "" for the node's main layer, else a word for its name. The mask
   /// of the inputs ends here unless the layer keeps masks.
@@ -69,9 +55,6 @@ class Composition {
   /// Returns the node's parameters for a Keras layer, as it has those of our layer `type`
   /// (keras::WeightLayout); empty: of the node's type.
   std::vector<KerasWeight> weights(std::string_view type = {}) const;
-  std::span<const float> values_of(std::string_view parameter) const {
-    return model_.weights.of(node, parameter);
-  }
 
   KerasTensor reshape(std::string_view part, const KerasTensor& x, const Shape& shape);
   /// Reorders axes; counted from 1 as in Keras' Permute.
@@ -91,8 +74,6 @@ class Composition {
   /// Adds a layer whose setting `key` is a border, by which the image grows (`sign` 1) or shrinks (-1).
   KerasTensor bordered(std::string_view part, std::string_view class_name, const char* key,
                        const KerasTensor& image, const nn::Border& border, std::int64_t sign);
-
-  Model& model_;
 };
 
 /// Returns values for a Keras layer: seen as `shape`, their axes are reordered (see permute()). They must

@@ -18,30 +18,14 @@ using Integers = std::vector<std::int64_t>;
 /// Writes one node of our graph as nodes of an ONNX graph. Values have our order of axes behind the batch:
 /// images (N, C, H, W), sequences (N, L, F), vectors (N, F). Each layer is a function of this class's state;
 /// see src/interop/written.
-class Emission {
+class Emission : public WrittenNode<const WrittenModel<std::string>> {
  public:
-  /// A model that is written: its prefix makes names unique if several share a file.
-  struct Model {
-    const nn::Graph& graph;
-    const ModelWeights& weights;
-    std::string prefix;
-    std::vector<std::string> values;  ///< the ONNX value of each node so far
-  };
-
   /// `output`: the ONNX value that the node computes. All must outlive this object.
-  Emission(OnnxGraph& out, const Model& model, const nn::Node& written, std::string output)
-      : settings(*written.layer), node(written), out_(out), model_(model), output_(std::move(output)) {}
+  Emission(OnnxGraph& out, const WrittenModel<std::string>& model, const nn::Node& written,
+           std::string output)
+      : WrittenNode(model, written), out_(out), output_(std::move(output)) {}
 
-  const LayerSettings settings;
-  const nn::Node& node;
-
-  std::size_t input_count() const { return node.inputs.size(); }
-  const std::string& input(std::size_t i = 0) const { return model_.values[node.inputs[i]]; }
   std::vector<std::string> inputs() const;
-  const nn::ValueSpec& input_shape(std::size_t i = 0) const {
-    return model_.graph.node(node.inputs[i]).shape;
-  }
-  std::int64_t channels() const { return nn::channels_of(input_shape()); }
 
   /// Adds an operator and returns its value, "<node>/<op>".
   std::string op(std::string_view type, std::vector<std::string> inputs,
@@ -61,10 +45,6 @@ class Emission {
   std::string scalar(double value);
   std::string integers(std::string_view name, const std::vector<std::int64_t>& values);
   std::string integer(std::string_view name, std::int64_t value);
-  /// Returns a parameter's values; they outlive the writing of the file.
-  std::span<const float> values_of(std::string_view parameter) const {
-    return model_.weights.of(node, parameter);
-  }
 
   /// Returns `value` as numbers of another type.
   std::string cast(const std::string& value, OnnxType to);
@@ -85,7 +65,6 @@ class Emission {
   std::vector<std::int64_t> with_batch(std::vector<std::int64_t> sample) const;
 
   OnnxGraph& out_;
-  const Model& model_;
   std::string output_;
 };
 

@@ -26,7 +26,7 @@ std::size_t last_operator(const nn::Graph& graph) {
 // `output` unless the network does nothing.
 std::string emit_model(OnnxGraph& out, const nn::Graph& graph, const ModelWeights& weights,
                        const std::string& prefix, const std::string& input, const std::string& output) {
-  Emission::Model model{graph, weights, prefix, {input}};
+  WrittenModel<std::string> model{graph, weights, prefix, {input}};
   const std::size_t last = last_operator(graph);
   for (const nn::Node& node : graph.nodes()) {
     if (node.layer == nullptr) continue;
