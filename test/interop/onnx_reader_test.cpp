@@ -108,7 +108,7 @@ class Folder {
 TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and the gradients of PyTorch") {
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
   for (const char* name : {"excite", "old_opset", "shuffle", "upsample", "interpolate", "interpolate_script",
-                           "convnext", "lstm", "gru", "attention", "vision", "functions"}) {
+                           "convnext", "lstm", "gru", "attention", "vision", "functions", "strided"}) {
     INFO(name);
     const hdf5::Group group = golden.group(name);
     const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
@@ -134,6 +134,14 @@ TEST_CASE("transposed convolutions pad automatically as onnxruntime does") {
   const hdf5::Group group = golden.group("transposed");
   const Imported imported = read_onnx(kFiles / "transposed.onnx", {});
   CHECK(difference(outcome_of(imported.models, group).output, doubles(group, "output")) < 1e-5);
+}
+
+TEST_CASE("weights that the file standardizes are computed once, which a note says") {
+  const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
+  const hdf5::Group group = golden.group("standardized");
+  const Imported imported = read_onnx(kFiles / "standardized.onnx", {});
+  CHECK(difference(outcome_of(imported.models, group).output, doubles(group, "output")) < 1e-5);
+  CHECK_THAT(join(imported.notes), Contains("training does not standardize them again"));
 }
 
 TEST_CASE("an input that only a branch reads is the model's input") {

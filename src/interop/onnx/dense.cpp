@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {
@@ -175,6 +176,28 @@ void convert_gather_nd(Call& call) {
 }
 
 }  // namespace
+
+// Rows of a flat value, as PyTorch writes as_strided if the batch is open: the reshape that it is if each row
+// is a sample whose elements are read in order.
+void convert_strided(Call& call) {
+  Array offsets = array_of(call, 4);
+  for (const std::size_t input : {5, 6}) offsets = combined("Add", offsets, array_of(call, input));
+  const Constant &flat = call.constant(1, "shape"), &rows = call.constant(2, "rows");
+  bool in_order = flat.shape.elements() == 1 && rows.is_numbers() &&
+                  rows.numbers == std::vector{Dim{1, true}} && offsets.whole && offsets.shape.rank() > 0 &&
+                  offsets.shape[0] == 1 &&
+                  call.constant(3, "stride").scalar() == static_cast<float>(offsets.size());
+  for (std::size_t i = 0; in_order && i < offsets.numbers.size(); ++i) {
+    in_order = offsets.numbers[i] == Dim{static_cast<std::int64_t>(i)};
+  }
+  if (!in_order) {
+    call.refuse("reads other elements of its input than all of them in order",
+                "export the model with a fixed batch, or with torch.onnx.export(..., dynamo=False)");
+  }
+  std::vector<Dim> to{{1, true}};
+  for (std::size_t axis = 1; axis < offsets.shape.rank(); ++axis) to.push_back({offsets.shape[axis]});
+  give_reshaped(call, call.value(0), std::move(to));
+}
 
 const std::initializer_list<Operator> kDenseOperators{
     Operator{"Gather", convert_gather, true},

@@ -283,12 +283,64 @@ Array range(Call& call) {
   return result;
 }
 
+/// The bounds are inputs, of which each may be left out: see patterns.cpp.
+Array clipped(Call& call) {
+  Array result = array_of(call);
+  if (call.has(1)) result = combined("Max", result, array_of(call, 1));
+  if (call.has(2)) result = combined("Min", result, array_of(call, 2));
+  return result;
+}
+
+/// Sets mean and variance to those of each channel of `x` (samples, channels, inner).
+void take_moments(const Array& x, std::size_t inner, std::vector<float>& mean, std::vector<float>& variance) {
+  const std::size_t channels = mean.size();
+  std::vector<double> sum(channels), squares(channels);
+  for (std::size_t i = 0; i < x.floats.size(); ++i) sum[i / inner % channels] += x.floats[i];
+  const double count = static_cast<double>(x.floats.size()) / static_cast<double>(channels);
+  for (std::size_t i = 0; i < x.floats.size(); ++i) {
+    const double centered = x.floats[i] - sum[i / inner % channels] / count;
+    squares[i / inner % channels] += centered * centered;
+  }
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    mean[channel] = static_cast<float>(sum[channel] / count);
+    variance[channel] = static_cast<float>(squares[channel] / count);
+  }
+}
+
+/// The batch norm of a weight: PyTorch standardizes the weights of a convolution so (Qiao et al., 2019).
+Array batch_normalized(Call& call) {
+  Array x = array_of(call).as_floats();
+  if (x.shape.rank() < 2 || x.size() == 0) call.refuse("normalizes an array without channels");
+  const auto for_channels = [&](std::size_t input) {
+    const Array given = array_of(call, input).as_floats();
+    if (given.size() != x.shape[1]) call.refuse("has inputs that do not fit its channels");
+    return given.floats;
+  };
+  const std::vector<float> scale = for_channels(1), bias = for_channels(2);
+  std::vector<float> mean = for_channels(3), variance = for_channels(4);
+  const auto channels = static_cast<std::size_t>(x.shape[1]),
+             inner = x.floats.size() / channels / static_cast<std::size_t>(x.shape[0]);
+  if (call.integer("training_mode", 0) != 0) take_moments(x, inner, mean, variance);
+  const auto epsilon = static_cast<float>(call.number("epsilon", 1e-5));
+  for (std::size_t i = 0; i < x.floats.size(); ++i) {
+    const std::size_t channel = i / inner % channels;
+    const float deviation = std::sqrt(variance[channel] + epsilon);
+    x.floats[i] = (x.floats[i] - mean[channel]) / deviation * scale[channel] + bias[channel];
+  }
+  call.builder().note(
+      "The file standardizes weights. Convoke stores the standardized ones, and training does not standardize them "
+      "again.");
+  return x;
+}
+
 /// A constant that is made.
 struct Made {
   std::string_view name;
   Array (*make)(Call& call);
 };
 constexpr std::array kMade{
+    Made{"BatchNormalization", batch_normalized},
+    Made{"Clip", clipped},
     Made{"Expand", expanded},
     Made{"ConstantOfShape", filled},
     Made{"ConstantFill", filled_before},

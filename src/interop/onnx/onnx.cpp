@@ -36,6 +36,7 @@ constexpr std::array kFamilies{&kActivationOperators,    &kArithmeticOperators, 
 
 // Operators that the pattern pass puts in the place of several nodes: see patterns.cpp.
 constexpr std::array kRecognized{
+    Operator{"AsStrided", convert_strided},
     Operator{"AttentionOfHeads", convert_spelled_attention},
     Operator{"HardSigmoid6", convert_recognized_activation},
     Operator{"Normalize", convert_normalize},

@@ -27,6 +27,7 @@ void convert_function(Call& call);
 void convert_normalize(Call& call);
 void convert_recognized_activation(Call& call);
 void convert_spelled_attention(Call& call);
+void convert_strided(Call& call);
 
 /// True if a value of the file holds booleans: a comparison, or what only moves its numbers.
 bool is_boolean(const Source& source, const std::string& value);

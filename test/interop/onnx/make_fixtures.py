@@ -57,6 +57,21 @@ def interpolate(m, x):
     return m.head(F.interpolate(x, scale_factor=0.5, mode="linear", align_corners=True).flatten(1))
 
 
+def standardized(m, x):
+    """A convolution whose weights are standardized (Qiao et al., 2019), with TensorFlow's padding, as timm writes both."""
+    weight = F.batch_norm(m.conv.weight.reshape(1, 4, -1), None, None, weight=m.gain, training=True, eps=1e-6).reshape_as(m.conv.weight)
+    height, width = (torch.clamp(((size / 3).ceil() - 1) * 3 + 3 - size, min=0) if isinstance(size, torch.Tensor) else -size % 3
+                     for size in x.shape[-2:])
+    x = F.pad(x, [width // 2, width - width // 2, height // 2, height - height // 2])
+    return m.head(F.conv2d(x, weight, m.conv.bias, stride=3).flatten(1))
+
+
+def strided(m, x):
+    """A mean that PyTorch's exporter gives by as_strided, from a batch of any size."""
+    x = F.adaptive_avg_pool2d(m.norm(m.conv(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2), 1)
+    return m.head(m.last(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2).flatten(1))
+
+
 def functions(m, x):
     a, b = m.conv(x), F.softplus(m.other(x))
     y = torch.where(a > 0.1, a / b, torch.sqrt(b) * torch.exp(-a.abs()))
@@ -85,6 +100,10 @@ MODELS = {
                   sequences, {"dynamo": False, "opset_version": 17}),
     "vision": (Call(vision, patches=nn.Conv2d(2, 4, 4, 4), token=nn.Parameter(torch.randn(1, 1, 4)), places=nn.Parameter(torch.randn(1, 5, 4)),
                     norm=nn.LayerNorm(4), qkv=nn.Linear(4, 12), out=nn.Linear(4, 4), head=nn.Linear(4, 3)), images, {"dynamo": True}),
+    "standardized": (Call(standardized, conv=nn.Conv2d(2, 4, 3), gain=nn.Parameter(torch.rand(4)), head=nn.Linear(36, 3)), images,
+                     {"dynamo": False, "opset_version": 17}),
+    "strided": (Call(strided, conv=nn.Conv2d(2, 4, 3), norm=nn.LayerNorm(4), last=nn.LayerNorm(4), head=nn.Linear(4, 3)), images,
+                {"dynamo": True, "dynamic_shapes": ({0: torch.export.Dim("n")},)}),
     "functions": (Call(functions, conv=nn.Conv2d(2, 3, 3, stride=2), other=nn.Conv2d(2, 3, 3, stride=2), head=nn.Linear(27, 3)),
                   images, {"dynamo": False, "opset_version": 13}),
 }
@@ -245,14 +264,16 @@ def main():
                 options |= {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
             else:
                 options |= {"external_data": False}
-            torch.onnx.export(network, (torch.from_numpy(samples[:1]),), file, **options)
+            example = samples[: 2 if "dynamic_shapes" in options else 1]
+            torch.onnx.export(network, (torch.from_numpy(example),), file, **options)
             model = onnx.load(file)
             for node in model.graph.node:
                 node.doc_string = ""
                 del node.metadata_props[:]
             del model.graph.value_info[:]
             onnx.save(model, file)
-            write(out.create_group(name), file, samples, network)
+            # Convoke trains the standardized weights, PyTorch those before.
+            write(out.create_group(name), file, samples, None if name == "standardized" else network)
         for name, (make, samples) in MADE.items():
             if name not in wanted:
                 continue
