@@ -179,28 +179,25 @@ void check_mixing(const SettingsReader& read, const AugmentOptions& options, con
   }
 }
 
+void read_augment(SettingsReader& read, const Settings& document, Recipe& recipe) {
+  const ModelRecipe& model = recipe.model;
+  read_keys(kAugmentKeys, read, recipe.augment);
+  if (model.input.size() != 3 && recipe.augment != AugmentOptions{}) {
+    throw Error(fmt::format("{}: [augment] is for images, but model.input is {}", document.place("augment"),
+                            Shape(model.input).to_string()),
+                "remove [augment]");
+  }
+  check_mixing(read, recipe.augment, model, recipe.micro_batch());
+}
+
 }  // namespace
 
 Section augment_section() {
   return section_of<kAugmentKeys, &Recipe::augment>(
       "augment",
       "Random changes to training images, before normalization. Validation and test images do not change. "
-      "Keys that Keras' `ImageDataGenerator` has too have its names and meaning.");
-}
-
-data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model,
-                                  std::int64_t micro_batch) {
-  const Settings section = section_in(document, "augment");
-  SettingsReader read(section, "[augment]");
-  AugmentOptions options;
-  read_keys(kAugmentKeys, read, options);
-  if (model.input.size() != 3 && options != AugmentOptions{}) {
-    throw Error(fmt::format("{}: [augment] is for images, but model.input is {}", document.place("augment"),
-                            Shape(model.input).to_string()),
-                "remove [augment]");
-  }
-  check_mixing(read, options, model, micro_batch);
-  return options;
+      "Keys that Keras' `ImageDataGenerator` has too have its names and meaning.",
+      read_augment);
 }
 
 }  // namespace convoke::recipe

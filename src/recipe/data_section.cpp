@@ -140,22 +140,10 @@ constexpr std::array kDataKeys{
         write_memory},
 };
 
-}  // namespace
-
-Section data_section() {
-  return section_of<kDataKeys, &Recipe::data>("data", "The samples and their order.");
-}
-
-data::Shuffle DataRecipe::shuffle_of(std::int64_t sample_bytes) const {
-  if (shuffle != "chunks") return shuffle == "all";
-  return data::Shuffle::chunks(sample_bytes, static_cast<std::int64_t>(window));
-}
-
-DataRecipe read_data(const Settings& document, const ModelRecipe& model) {
-  const Settings section = section_in(document, "data");
-  SettingsReader read(section, "[data]");
-  DataRecipe data;
-  if (model.input.size() != 3) data.normalize = "none";  // features and tokens are not pixels of 0..255
+void read_data(SettingsReader& read, const Settings&, Recipe& recipe) {
+  DataRecipe& data = recipe.data;
+  if (recipe.model.input.size() != 3)
+    data.normalize = "none";  // features and tokens are not pixels of 0..255
   read_keys(kDataKeys, read, data);
   read.check("validation_split", data.validation_name != data.train_split,
              "a fraction, or a split other than data.train_split");
@@ -164,7 +152,17 @@ DataRecipe read_data(const Settings& document, const ModelRecipe& model) {
   const bool takes_all = data.samples.sampling == data::Sampling::kAll;
   read.check("sampling", data.shuffle != "none" || takes_all, "\"all\" where data.shuffle is false");
   read.check("sampling", data.shuffle != "chunks" || takes_all, "\"all\" where data.shuffle is \"chunks\"");
-  return data;
+}
+
+}  // namespace
+
+Section data_section() {
+  return section_of<kDataKeys, &Recipe::data>("data", "The samples and their order.", read_data);
+}
+
+data::Shuffle DataRecipe::shuffle_of(std::int64_t sample_bytes) const {
+  if (shuffle != "chunks") return shuffle == "all";
+  return data::Shuffle::chunks(sample_bytes, static_cast<std::int64_t>(window));
 }
 
 }  // namespace convoke::recipe

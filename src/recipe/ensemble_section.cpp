@@ -76,12 +76,4 @@ Section ensemble_section() {
       "ensemble", "The members and their vote, with `train.mode = \"ensemble\"`.");
 }
 
-train::EnsembleOptions read_ensemble(const Settings& document) {
-  const Settings section = section_in(document, "ensemble");
-  SettingsReader read(section, "[ensemble]");
-  EnsembleOptions ensemble;
-  read_keys(kEnsembleKeys, read, ensemble);
-  return ensemble;
-}
-
 }  // namespace convoke::recipe

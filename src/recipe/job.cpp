@@ -41,15 +41,12 @@ bool decides(const std::string& path, const KeyDescription& key, const train::Jo
 run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
                                 const std::string& content_hash) {
   run::Fingerprint kept;
-  const Settings all = recipe.settings();
   for (const Section& section : sections()) {
     if (section.name == "augment" && job.augmenter == nullptr) continue;
     if (section.name == "ensemble" && !job.is_ensemble) continue;
-    const Value* const within = section.name.empty() ? nullptr : all.find(section.name);
-    if (!section.name.empty() && within == nullptr) continue;
-    const Settings& values = section.name.empty() ? all : *within->table();
+    const Settings values = section.write(recipe);
     for (const KeyDescription& key : section.keys()) {
-      const std::string path = section.name.empty() ? key.name : fmt::format("{}.{}", section.name, key.name);
+      const std::string path = section.path(key.name);
       const Value* const value = values.find(key.name);
       if (value != nullptr && decides(path, key, job)) add_key(path, key, *value, kept);
     }

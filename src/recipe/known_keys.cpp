@@ -27,9 +27,7 @@ void add_paths(const std::vector<KeyDescription>& keys, const std::string& prefi
 // Returns every key of a recipe, short paths first.
 std::vector<KnownKey> all_keys() {
   std::vector<KnownKey> known;
-  for (const Section& section : sections()) {
-    add_paths(section.keys(), section.name.empty() ? "" : std::string(section.name) + ".", known);
-  }
+  for (const Section& section : sections()) add_paths(section.keys(), section.path(""), known);
   const auto depth = [](const KnownKey& key) { return std::count(key.path.begin(), key.path.end(), '.'); };
   std::stable_sort(known.begin(), known.end(),
                    [&](const KnownKey& a, const KnownKey& b) { return depth(a) < depth(b); });

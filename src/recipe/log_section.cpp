@@ -32,12 +32,4 @@ Section log_section() {
                                             "A run logs this in addition to the epochs in `metrics.jsonl`.");
 }
 
-train::LogOptions read_log(const Settings& document) {
-  const Settings section = section_in(document, "log");
-  SettingsReader read(section, "[log]");
-  train::LogOptions log;
-  read_keys(kLogKeys, read, log);
-  return log;
-}
-
 }  // namespace convoke::recipe

@@ -294,25 +294,8 @@ void choose_batch_norm(SettingsReader& read, const ModelRecipe& model, std::vect
   if (!any) read.fail_at("batch_norm", "the model has no batch norm", "remove the key");
 }
 
-}  // namespace
-
-nn::Graph graph_of(const ModelRecipe& model) {
-  nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), model.layers), model.layers);
-  nn::freeze(graph, model.freeze);
-  return graph;
-}
-
-Section model_section() {
-  return section_of<kModelKeys, &Recipe::model>(
-      "model",
-      "The network: `layers`, a published one (`zoo`, whose head `layers` replace), or a model file "
-      "(`file`).");
-}
-
-ModelRecipe read_model(const Settings& document) {
-  const Settings section = section_in(document, "model");
-  SettingsReader read(section, "[model]");
-  ModelRecipe model;
+void read_model(SettingsReader& read, const Settings&, Recipe& recipe) {
+  ModelRecipe& model = recipe.model;
   read_keys(kModelKeys, read, model);
   std::vector<Settings> layers = resolve_layers(read, model);
   // Builds the graph first: its messages name the layer and the shapes that do not fit.
@@ -344,7 +327,22 @@ ModelRecipe read_model(const Settings& document) {
   }
   model.layers.clear();
   for (const Settings& layer : layers) model.layers.push_back(resolved_layer(layer));
-  return model;
+}
+
+}  // namespace
+
+nn::Graph graph_of(const ModelRecipe& model) {
+  nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), model.layers), model.layers);
+  nn::freeze(graph, model.freeze);
+  return graph;
+}
+
+Section model_section() {
+  return section_of<kModelKeys, &Recipe::model>(
+      "model",
+      "The network: `layers`, a published one (`zoo`, whose head `layers` replace), or a model file "
+      "(`file`).",
+      read_model);
 }
 
 }  // namespace convoke::recipe

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "changes.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
@@ -70,11 +69,42 @@ std::string of_file(const std::string& file) {
                      Value(name_from(file)).to_string(), Value(file).to_string());
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// Applies one "key=value" of the command line, e.g. "train.optimizer.learning_rate=0.01". Changed values get
+// the argument as their place. Throws Error if the text is not key=value, and for layers, which have no key.
+void apply_change(Settings& document, const std::string& change) {
+  const std::string place = "--set " + change;
+  const std::size_t equals = change.find('=');
+  if (equals == std::string::npos)
+    throw Error(place + ": expected key=value", "for example --set train.epochs=1");
+  const std::string_view key = trimmed(std::string_view(change).substr(0, equals));
+  if (key.starts_with("model.layers")) {
+    throw Error(place + ": layers cannot be changed from the command line",
+                "copy the recipe, change its layers = [...] and pass the path of the copy");
+  }
+  const std::string text(trimmed(std::string_view(change).substr(equals + 1)));
+  try {
+    document.set_path(key, parse_value(text, place), place);
+  } catch (const Error& error) {
+    throw Error(place + ": " + error.what(), error.hint());
+  }
+}
+
 // True for a recipe that Convoke stored with a run or a study, possibly in an earlier version.
 bool is_stored(const fs::path& source) {
   const fs::path folder = source.parent_path();
   return fs::exists(folder / "environment.json") || fs::exists(folder / "summary.json") ||
          fs::exists(folder / "../study.toml");
+}
+
+void read_section(const Section& section, const Settings& document, Recipe& recipe) {
+  const Settings table = section_in(document, section.name);
+  SettingsReader read(table, fmt::format("[{}]", section.name));
+  section.read(read, document, recipe);
 }
 
 // The name must be usable as the name of a run folder.
@@ -178,19 +208,17 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   read.check("name", may_name_a_folder(recipe.name), "text that can name a folder");
   recipe.description = one_line(recipe.description);
 
-  recipe.model = read_model(document);
-  recipe.data = read_data(document, recipe.model);
+  read_section(model_section(), document, recipe);
+  read_section(data_section(), document, recipe);
   if (recipe.model.normalizes && recipe.data.normalize != "none") {  // as predict and evaluate
     recipe.model.notes.push_back(fmt::format(
         "the network of {} normalizes its input itself, so data.normalize is \"none\", not \"{}\"",
         recipe.model.file, recipe.data.normalize));
     recipe.data.normalize = "none";
   }
-  recipe.train = read_train(document, recipe.model, recipe.data);
-  recipe.augment = read_augment(document, recipe.model, recipe.micro_batch());
-  recipe.ensemble = read_ensemble(document);
-  recipe.run = read_run(document);
-  recipe.log = read_log(document);
+  for (const auto section : {train_section, augment_section, ensemble_section, run_section, log_section}) {
+    read_section(section(), document, recipe);
+  }
   require_exact_to_verify(recipe);
   require_count_of_members(recipe);
   require_common_steps(recipe);
@@ -228,6 +256,10 @@ std::span<const Section> sections() {
   static const std::array kSections{top_section(),   data_section(),     augment_section(), model_section(),
                                     train_section(), ensemble_section(), run_section(),     log_section()};
   return kSections;
+}
+
+std::string Section::path(std::string_view key) const {
+  return name.empty() ? std::string(key) : fmt::format("{}.{}", name, key);
 }
 
 std::string Recipe::to_toml() const { return recipe::to_toml(settings()); }

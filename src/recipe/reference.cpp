@@ -49,7 +49,7 @@ std::string key_reference() {
                        section.about, kColumns);
     for (const KeyDescription& key : keys) add_row(out, "", key);
     for (const KeyDescription& key : keys) {
-      if (key.tables != nullptr) add_tables(out, fmt::format("{}.{}", section.name, key.name), key);
+      if (key.tables != nullptr) add_tables(out, section.path(key.name), key);
     }
   }
   return out;

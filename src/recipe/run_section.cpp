@@ -217,12 +217,4 @@ Section run_section() {
                                             "otherwise only the rounding of sums.");
 }
 
-RunRecipe read_run(const Settings& document) {
-  const Settings section = section_in(document, "run");
-  SettingsReader read(section, "[run]");
-  RunRecipe run;
-  read_keys(kRunKeys, read, run);
-  return run;
-}
-
 }  // namespace convoke::recipe

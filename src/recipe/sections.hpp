@@ -20,23 +20,34 @@ struct Section {
   std::string_view about;  ///< a sentence or two for the documentation
   std::vector<KeyDescription> (*keys)();
   Settings (*write)(const Recipe& recipe);
+  /// Reads the keys and checks the conditions on several of them. Throws Error. `read`: of the section in
+  /// `document`. Null for the keys at the top.
+  void (*read)(SettingsReader& read, const Settings& document, Recipe& recipe) = nullptr;
+
+  /// Returns "train.epochs", the path of a key; "seed" for a key at the top.
+  std::string path(std::string_view key) const;
 };
 
 /// Returns the section whose keys are `kKeys`, an array of Key, and whose values are a member of Recipe.
+/// `read`: as Section::read; by default it reads the keys, in which there are no further conditions.
 template <const auto& kKeys, auto kMember>
-Section section_of(std::string_view name, std::string_view about) {
+Section section_of(std::string_view name, std::string_view about, decltype(Section::read) read = nullptr) {
+  const auto read_all = [](SettingsReader& reader, const Settings&, Recipe& recipe) {
+    read_keys(kKeys, reader, recipe.*kMember);
+  };
   return {name, about, [] { return describe_keys(kKeys); },
           [](const Recipe& recipe) {
             Settings settings;
             write_keys(kKeys, recipe.*kMember, settings);
             return settings;
-          }};
+          },
+          read != nullptr ? read : read_all};
 }
 
-Section data_section();
-Section augment_section();
 Section model_section();
-Section train_section();
+Section data_section();     ///< read after [model]: the type of a sample decides defaults
+Section train_section();    ///< read after these: nodes that groups name, samples for validations
+Section augment_section();  ///< read after these: samples of a micro-batch are mixed with each other
 Section ensemble_section();
 Section run_section();
 Section log_section();
@@ -50,19 +61,8 @@ void require_known_keys(const Settings& document);
 
 /// Returns the graph of [model], with frozen nodes marked.
 nn::Graph graph_of(const ModelRecipe& model);
-ModelRecipe read_model(const Settings& document);
-/// `model`: the type of a sample decides defaults.
-DataRecipe read_data(const Settings& document, const ModelRecipe& model);
-/// `micro_batch`: number of samples that can be mixed with each other.
-data::AugmentOptions read_augment(const Settings& document, const ModelRecipe& model,
-                                  std::int64_t micro_batch);
-/// `model`: the nodes that groups name. `data`: tells if there are samples for validations.
-TrainRecipe read_train(const Settings& document, const ModelRecipe& model, const DataRecipe& data);
 /// Checks the conditions on several keys of [train], and replaces the patterns of groups and stages by the
 /// nodes that they name. Throws Error. `read`: of the section.
 void check_train(SettingsReader& read, const ModelRecipe& model, const DataRecipe& data, TrainRecipe& train);
-train::EnsembleOptions read_ensemble(const Settings& document);
-RunRecipe read_run(const Settings& document);
-train::LogOptions read_log(const Settings& document);
 
 }  // namespace convoke::recipe

@@ -294,25 +294,21 @@ constexpr std::array kTrainKeys{
              write_list<&TrainRecipe::loop, &train::LoopOptions::stages>},
 };
 
+void read_train(SettingsReader& read, const Settings&, Recipe& recipe) {
+  if (!recipe.model.loss.empty()) recipe.train.loss = nn::make_loss(recipe.model.loss);
+  read_keys(kTrainKeys, read, recipe.train);
+  check_train(read, recipe.model, recipe.data, recipe.train);
+}
+
 }  // namespace
 
 Section train_section() {
-  return section_of<kTrainKeys, &Recipe::train>("train", "The training of the network.");
+  return section_of<kTrainKeys, &Recipe::train>("train", "The training of the network.", read_train);
 }
 
 std::string to_string(engine::Reduction reduction) { return name_of(kReductions, reduction); }
 std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvolutions, convolution); }
 std::string to_string(sync::Wire wire) { return name_of(kWires, wire); }
 std::string to_string(nn::Precision precision) { return name_of(kPrecisions, precision); }
-
-TrainRecipe read_train(const Settings& document, const ModelRecipe& model, const DataRecipe& data) {
-  const Settings section = section_in(document, "train");
-  SettingsReader read(section, "[train]");
-  TrainRecipe train;
-  if (!model.loss.empty()) train.loss = nn::make_loss(model.loss);
-  read_keys(kTrainKeys, read, train);
-  check_train(read, model, data, train);
-  return train;
-}
 
 }  // namespace convoke::recipe
