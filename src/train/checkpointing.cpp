@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <new>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/finite.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/run/collective.hpp"
-#include "convoke/run/engine_state.hpp"
 
 namespace convoke::train {
 namespace {
@@ -25,7 +26,69 @@ run::BestModels::Cost cost_by(const EarlyStopping& rule) {
   return [&rule](const run::Validated& v) { return rule.cost(v.loss, v.accuracy); };
 }
 
+// Returns the newest usable checkpoint, which the root reads, on all ranks. Collective. All ranks throw as
+// run::Checkpoints::newest() does.
+std::optional<run::CheckpointState> newest_for_all(const run::Checkpoints& checkpoints,
+                                                   const mpi::Communicator& group,
+                                                   const run::Checkpoints::Note& note) {
+  if (group.size() == 1) return checkpoints.newest(note);
+  const std::string bytes = run::on_root(group, [&] { return checkpoints.newest_bytes(note); });
+  if (bytes.empty()) return std::nullopt;
+  return mpi::together(group, [&] { return checkpoints.from_bytes(bytes); });
+}
+
 }  // namespace
+
+void CheckpointStorage::save(const run::CheckpointState& state) {
+  std::string failure;
+  try {
+    checkpoints_.save(state);
+    return note(State::kWorks,
+                fmt::format("checkpoints can be written into {} again", checkpoints_.folder().string()));
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  if (checkpoints_.fallback().empty())
+    return note(State::kLost, failure + "; training goes on, earlier checkpoints are unchanged");
+  try {
+    checkpoints_.save_in_fallback(state);
+    note(State::kInFallback, fmt::format("{}; training goes on, and checkpoints go to {}", failure,
+                                         checkpoints_.fallback().string()));
+  } catch (const std::exception& error) {
+    note(State::kLost,
+         fmt::format("{}; {}; training goes on, earlier checkpoints are unchanged", failure, error.what()));
+  }
+}
+
+void CheckpointStorage::note(State state, std::string message) {
+  const std::lock_guard lock(mutex_);
+  if (state != State::kWorks) {
+    ++counts_.failed;
+    failure_ = message;
+  }
+  if (state == State::kInFallback) ++counts_.in_fallback;
+  if (std::exchange(state_, state) != state) news_ = std::move(message);
+}
+
+CheckpointStorage::Counts CheckpointStorage::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+bool CheckpointStorage::lost() const {
+  const std::lock_guard lock(mutex_);
+  return state_ == State::kLost;
+}
+
+std::string CheckpointStorage::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+std::optional<std::string> CheckpointStorage::news() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(news_, std::nullopt);
+}
 
 Checkpointing::Checkpointing(const ModelContext& context, StagedEngine& engine, run::Checkpoints checkpoints)
     : context_(context),
@@ -232,7 +295,7 @@ std::optional<run::CheckpointState> Checkpointing::go_back() {
 }
 
 std::optional<run::CheckpointState> Checkpointing::resume() {
-  std::optional<run::CheckpointState> newest = run::newest_for_all(
+  std::optional<run::CheckpointState> newest = newest_for_all(
       storage_.checkpoints(), context_.group, [&](const auto& why) { context_.reports.progress.warn(why); });
   run::on_root(context_.group, [&] { best_models_.go_back_to(newest ? newest->updates : 0); });
   if (!newest) return std::nullopt;

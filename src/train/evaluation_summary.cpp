@@ -1,4 +1,4 @@
-#include "convoke/train/evaluation_summary.hpp"
+#include "convoke/train/evaluation.hpp"
 
 #include <fmt/format.h>
 

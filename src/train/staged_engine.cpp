@@ -11,7 +11,6 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/run/collective.hpp"
-#include "convoke/run/engine_state.hpp"
 
 namespace convoke::train {
 
@@ -133,7 +132,17 @@ bool StagedEngine::compute_features(std::int64_t epochs_done, const FeatureCache
 }
 
 void StagedEngine::start_from(const run::InitialWeights& weights) {
-  mpi::together(context_.group, [&] { run::apply(weights, parameters_, replica_->engine()); });
+  mpi::together(context_.group, [&] {
+    engine::StepEngine& engine = replica_->engine();
+    if (!engine.writes()) return;
+    std::vector<float> values = canonical(engine.parameters());
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const auto at = static_cast<std::ptrdiff_t>(parameters_[i].offset);
+      if (!weights.given[i]) continue;
+      std::copy_n(weights.values.begin() + at, parameters_[i].size(), values.begin() + at);
+    }
+    engine::pack(parameters_, engine.layout(), values, engine.parameters());
+  });
 }
 
 void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
@@ -149,9 +158,12 @@ void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samp
 }
 
 std::vector<float> StagedEngine::result() {
-  return mpi::together(context_.group, [&] {
-    return whole(engine::unpack(parameters_, replica_->engine().layout(), replica_->engine().result()));
-  });
+  return mpi::together(context_.group, [&] { return whole(canonical(replica_->engine().result())); });
+}
+
+template <class Array>
+std::vector<float> StagedEngine::canonical(const Array& array) const {
+  return engine::unpack(parameters_, replica_->engine().layout(), array);
 }
 
 // Returns the parameters with those of the prefix filled in: while cached features replace the prefix, the
@@ -164,12 +176,17 @@ std::vector<float> StagedEngine::whole(std::vector<float> parameters) const {
 }
 
 void StagedEngine::capture(run::CheckpointState& state) {
-  run::capture(replica_->engine(), context_.job.loop.optimizer->state_slots(), parameters_, state);
-  state.parameters = whole(std::move(state.parameters));
-  state.average = whole(std::move(state.average));
-  if (replica_->change().empty()) return;
-  state.change =
-      whole(engine::unpack(parameters_, replica_->engine().layout(), engine::StateArray(replica_->change())));
+  engine::StepEngine& engine = replica_->engine();
+  state.parameters = whole(canonical(engine.parameters()));
+  state.optimizer.clear();
+  for (std::size_t slot = 0; slot < context_.job.loop.optimizer->state_slots(); ++slot) {
+    state.optimizer.push_back(canonical(engine.optimizer_state(slot)));
+  }
+  state.average.clear();
+  if (!engine.average().empty()) state.average = whole(canonical(engine.average()));
+  if (!replica_->change().empty()) {
+    state.change = whole(canonical(engine::StateArray(replica_->change())));
+  }
 }
 
 bool StagedEngine::keeps_states() const {
@@ -181,8 +198,7 @@ std::vector<std::vector<float>> StagedEngine::gather_states() {
   const std::size_t slots = keeps_states() ? context_.job.loop.optimizer->state_slots() : 0;
   std::vector<std::vector<std::vector<std::byte>>> all;  // by slot and rank
   for (std::size_t slot = 0; slot < slots; ++slot) {
-    const std::vector<float> mine =
-        engine::unpack(parameters_, replica_->engine().layout(), replica_->engine().optimizer_state(slot));
+    const std::vector<float> mine = canonical(replica_->engine().optimizer_state(slot));
     all.push_back(context_.group.gather(std::as_bytes(std::span(mine))));
   }
   std::vector<std::vector<float>> others;
@@ -211,15 +227,38 @@ void StagedEngine::restore(run::CheckpointState& state) {
 void StagedEngine::restart() { make_engine(0, 0); }
 
 void StagedEngine::restore_engine(run::CheckpointState& state) {
+  engine::StepEngine& engine = replica_->engine();
+  const std::size_t slots = context_.job.loop.optimizer->state_slots();
+  // Ranks that share memory wait in mpi::together() for the one that writes.
+  const auto fill = [&](const std::vector<float>& values, const auto& array) {
+    if (engine.writes()) engine::pack(parameters_, engine.layout(), values, array);
+  };
   mpi::together(context_.group, [&] {
     take_own_state(state);
     if (!state.change.empty() && !replica_->change().empty()) {
-      engine::pack(parameters_, replica_->engine().layout(), state.change,
-                   engine::StateArray(replica_->change()));
+      engine::pack(parameters_, engine.layout(), state.change, engine::StateArray(replica_->change()));
     }
-    run::restore(state, context_.job.loop.optimizer->state_slots(), parameters_, replica_->engine());
+    if (state.optimizer.size() != slots) {
+      throw Error(fmt::format("the checkpoint has {} optimizer state arrays, but the optimizer needs {}",
+                              state.optimizer.size(), slots));
+    }
+    if (state.average.empty() != engine.average().empty()) {
+      throw Error(state.average.empty() ? "the checkpoint has no moving average of the parameters"
+                                        : "the checkpoint has a moving average, but train.ema is off");
+    }
+    engine.set_steps_done(state.updates);
+    fill(state.parameters, engine.parameters());
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      fill(state.optimizer[slot], engine.optimizer_state(slot));
+    }
+    if (!state.average.empty()) fill(state.average, engine.average());
+    state.parameters = {};
+    state.optimizer = {};
+    state.average = {};
+    state.change = {};
+    state.other_optimizers = {};
     if (!replica_->together() && context_.job.loop.strategy->state_rule() == sync::StateRule::kReset)
-      replica_->engine().reset_optimizer();
+      engine.reset_optimizer();
   });
 }
 

@@ -12,7 +12,6 @@
 #include "convoke/os/memory.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/run/environment.hpp"
-#include "convoke/train/evaluation_summary.hpp"
 
 namespace convoke::train {
 namespace {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "cluster/start.hpp"
@@ -18,8 +17,8 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/node_memory.hpp"
-#include "convoke/train/evaluation_summary.hpp"
 #include "convoke/train/fit.hpp"
+#include "convoke/train/samples.hpp"
 #include "convoke/train/verdict.hpp"
 #include "results/models.hpp"
 #include "results/samples_from.hpp"
@@ -84,8 +83,7 @@ int evaluate(const EvaluateOptions& options) {
 
   // 3. Each rank evaluates all members on its part of the samples.
   const os::Stopwatch watch;
-  std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
-  std::iota(ids.begin(), ids.end(), 0U);
+  const std::vector<std::uint32_t> ids = train::all_ids(loader.split());
   const int threads = machine.threads_for(options.threads);
   inspect_outputs(models, evaluator_options(models.description, threads, options.precision), world,
                   [&](engine::Evaluator& evaluator) {

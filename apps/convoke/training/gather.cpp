@@ -24,7 +24,6 @@
 #include "convoke/run/environment.hpp"
 #include "convoke/run/node_memory.hpp"
 #include "convoke/supervise/watchdog.hpp"
-#include "convoke/train/evaluation_summary.hpp"
 #include "convoke/train/gathering.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/vote/soup.hpp"

@@ -11,9 +11,21 @@
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/train/feature_cache.hpp"
-#include "convoke/train/model_context.hpp"
+#include "convoke/train/groups.hpp"
+#include "convoke/train/reports.hpp"
 
 namespace convoke::train {
+
+/// References that the parts of a Trainer share: the model, its samples, its ranks, and the logs.
+/// The objects must outlive these parts.
+struct ModelContext {
+  const Job& job;
+  Assignment assignment;
+  const data::BatchLoader& loader;  ///< of the training samples
+  const mpi::Communicator& group;
+  Reports reports;
+  run::Phases& phases;
+};
 
 /// The engine of one model through the stages of its training. If a stage changes the set of trained
 /// parameters, their order changes, so a new engine is made from the canonical parameters, their average and
@@ -66,9 +78,10 @@ class StagedEngine {
   /// Returns them, except the root's, at the root. Collective.
   std::vector<std::vector<float>> gather_states();
 
-  /// Fill the arrays of `state` except other_optimizers, and load them all: run::capture() and
-  /// run::restore(). restore() enters the stage that `state` was in, and is collective. It makes a new engine
-  /// if the old one has made steps.
+  /// Fill the canonical arrays of `state` except other_optimizers, and load them all, with the number of
+  /// updates; restore() takes the arrays out of `state`. It enters the stage that `state` was in, and is
+  /// collective. It makes a new engine if the old one has made steps. Throws Error on all ranks if the arrays
+  /// do not fit.
   void capture(run::CheckpointState& state);
   void restore(run::CheckpointState& state);
   /// Begins again with initial values. Collective.
@@ -77,6 +90,8 @@ class StagedEngine {
  private:
   void make_engine(std::size_t stages, std::int64_t epoch);
   void restore_engine(run::CheckpointState& state);
+  template <class Array>
+  std::vector<float> canonical(const Array& array) const;
   void take_own_state(run::CheckpointState& state) const;
   void drop_engine();
   void enter(std::size_t stages, std::size_t cached, std::int64_t epoch);

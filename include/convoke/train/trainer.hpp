@@ -11,7 +11,6 @@
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/train/checkpointing.hpp"
-#include "convoke/train/model_context.hpp"
 #include "convoke/train/on_divergence.hpp"
 #include "convoke/train/staged_engine.hpp"
 #include "convoke/train/validation.hpp"

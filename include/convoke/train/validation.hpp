@@ -7,7 +7,6 @@
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/train/checkpointing.hpp"
-#include "convoke/train/model_context.hpp"
 #include "convoke/train/staged_engine.hpp"
 
 namespace convoke::train {
