@@ -171,9 +171,8 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
       train::gather_and_vote(job_, training, groups_, world_,
                              loader_of(tested.split(recipe_.data.test_split)), folder, phases_, &loaders));
   // The mean over the ranks, as that of the phases; every rank waits for the others here.
-  double test_seconds = phases_.timeline->seconds(Activity::kEvaluation) - validated;
-  world_.sum({&test_seconds, 1});
-  test_seconds /= world_.size();
+  const double evaluated = phases_.timeline->seconds(Activity::kEvaluation) - validated;
+  const double test_seconds = run::sum_of(world_, evaluated) / world_.size();
   phases_.first_step += seconds_before;
   outcome.cost = train::cost_of(makespan_.seconds(), machine_, recipe_.run.execution.threads, phases_,
                                 other_programs_, world_, predicted_bytes_);

@@ -81,9 +81,8 @@ data::Storage NodeStorage::storage() {
   const bool shared = shares(node_);
   const std::size_t of_node = budget_ > 0 ? budget_ : half_of_free_memory(node_);
   // Equal on all ranks of all nodes, so that all stream a split or none: reading ahead is collective.
-  auto least = static_cast<double>(shared ? of_node : of_node / static_cast<std::size_t>(node_.size()));
-  all_.min(std::span(&least, 1));
-  const auto budget = static_cast<std::size_t>(least);
+  const std::size_t mine = shared ? of_node : of_node / static_cast<std::size_t>(node_.size());
+  const auto budget = static_cast<std::size_t>(min_of(all_, static_cast<double>(mine)));
   const auto at_first = [this](const std::function<std::string()>& work) { return on_root(all_, work); };
   if (!shared) {
     data::Storage own = data::private_storage(budget);

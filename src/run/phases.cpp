@@ -1,8 +1,9 @@
 #include "convoke/run/phases.hpp"
 
 #include <array>
-#include <cstring>
 #include <span>
+
+#include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 
@@ -23,11 +24,8 @@ RankTimes times_of(const Phases& phases) {
 }
 
 std::vector<RankTimes> times_of_ranks(const RankTimes& mine, const mpi::Communicator& world) {
-  std::vector<RankTimes> all(static_cast<std::size_t>(world.size()));
-  const std::vector<std::vector<std::byte>> rows = world.gather(std::as_bytes(std::span(&mine, 1)));
-  for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-    std::memcpy(&all[rank], rows[rank].data(), sizeof all[rank]);
-  }
+  std::vector<RankTimes> all = gather_values(world, std::span(&mine, 1));
+  all.resize(static_cast<std::size_t>(world.size()));
   world.broadcast(std::as_writable_bytes(std::span(all)));
   return all;
 }
@@ -44,8 +42,7 @@ double exposed_share(std::span<const RankTimes> ranks) {
 FeatureUse sum_over_ranks(const FeatureUse& mine, double seconds, const mpi::Communicator& world) {
   std::array<std::int64_t, 4> sums{mine.computed, mine.read, mine.bytes, mine.file_bytes};
   world.sum(sums);
-  world.max({&seconds, 1});
-  return {sums[0], sums[1], sums[2], sums[3], seconds};
+  return {sums[0], sums[1], sums[2], sums[3], max_of(world, seconds)};
 }
 
 CheckpointUse sum_over_ranks(const CheckpointUse& mine, const mpi::Communicator& world) {

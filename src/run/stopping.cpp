@@ -10,6 +10,7 @@
 
 #include "convoke/core/rank_status.hpp"
 #include "convoke/os/stop_signals.hpp"
+#include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 
@@ -50,8 +51,7 @@ void StopAgreement::expect_pace(std::int64_t interval) {
 }
 
 StopReason StopAgreement::agree() {
-  auto agreed = static_cast<double>(mine().number());
-  group_.max({&agreed, 1});
+  const double agreed = max_of(group_, static_cast<double>(mine().number()));
   return pass_on(StopReason::from(std::llround(agreed)));
 }
 
@@ -111,9 +111,8 @@ void StopCalls::wait_for_all() {
     std::this_thread::sleep_for(1ms);
   }
   // No rank calls any more, so the number of messages is known: rank 0 gets all calls, and passes one on.
-  std::int64_t callers = called_ != 0 ? 1 : 0;
-  const std::int64_t mine = callers;
-  world_.sum(std::span(&callers, 1));
+  const std::int64_t mine = called_ != 0 ? 1 : 0;
+  const std::int64_t callers = sum_of(world_, mine);
   const std::int64_t expected = world_.root() ? callers - mine : std::min<std::int64_t>(callers, 1);
   while (listens_ && messages_ < expected) heard();
   for (mpi::Request& message : sent_) message.wait();

@@ -109,33 +109,27 @@ std::vector<Event> events_of(const Track& track) {
 }
 
 // Events of one row must not overlap partly: a flight goes to the first row that is free.
-class FlightRows {
- public:
-  int row_of(const Event& flight) {
-    const auto free =
-        std::find_if(ends_.begin(), ends_.end(), [&](Nanoseconds end) { return end <= flight.begin; });
-    const auto row = free - ends_.begin();
-    if (free == ends_.end()) ends_.push_back(0);
-    ends_[static_cast<std::size_t>(row)] = flight.end;
-    return kFirstFlightRow + static_cast<int>(row);
-  }
-  int count() const { return static_cast<int>(ends_.size()); }
-
- private:
-  std::vector<Nanoseconds> ends_;
-};
+// `ends`: of the last flight in each row.
+int row_of(const Event& flight, std::vector<Nanoseconds>& ends) {
+  const auto free =
+      std::find_if(ends.begin(), ends.end(), [&](Nanoseconds end) { return end <= flight.begin; });
+  const auto row = free - ends.begin();
+  if (free == ends.end()) ends.push_back(0);
+  ends[static_cast<std::size_t>(row)] = flight.end;
+  return kFirstFlightRow + static_cast<int>(row);
+}
 
 void format_rank(const Timeline& timeline, int rank, RankEvents& out) {
   out.name_process(fmt::format("rank {} on {}", rank, os::host_name()));
-  FlightRows flights;
+  std::vector<Nanoseconds> flights;
   for (std::size_t thread = 0; thread < timeline.tracks().size(); ++thread) {
     const Track& track = *timeline.tracks()[thread];
     out.name_thread(static_cast<int>(thread), track.name());
     for (const Event& event : events_of(track)) {
-      out.add(event, event.activity == Activity::kFlight ? flights.row_of(event) : static_cast<int>(thread));
+      out.add(event, event.activity == Activity::kFlight ? row_of(event, flights) : static_cast<int>(thread));
     }
   }
-  for (int row = 0; row < flights.count(); ++row) {
+  for (int row = 0; row < std::ssize(flights); ++row) {
     out.name_thread(kFirstFlightRow + row, fmt::format("buckets in flight {}", row + 1));
   }
 }
@@ -149,18 +143,16 @@ Nanoseconds first_event(const Timeline& timeline, const mpi::RootClock& clock,
       for (std::size_t i = 0; i < ring->size(); ++i) first = std::min(first, (*ring)[i].begin);
     }
   }
-  double at_root = static_cast<double>(
-      clock.at_root(first == std::numeric_limits<Nanoseconds>::max() ? clock_now() : first));
-  world.min({&at_root, 1});
-  return static_cast<Nanoseconds>(at_root);
+  const Nanoseconds at_root =
+      clock.at_root(first == std::numeric_limits<Nanoseconds>::max() ? clock_now() : first);
+  return static_cast<Nanoseconds>(min_of(world, static_cast<double>(at_root)));
 }
 
 std::int64_t dropped_events(const Timeline& timeline, const mpi::Communicator& world) {
   std::int64_t dropped = 0;
   for (const auto& track : timeline.tracks())
     dropped += static_cast<std::int64_t>(track->steps().dropped() + track->rare().dropped());
-  world.sum(std::span(&dropped, 1));
-  return dropped;
+  return sum_of(world, dropped);
 }
 
 void send(const std::string& text, const mpi::Communicator& world) {

@@ -298,10 +298,9 @@ Training train_members(const Job& job, const DataLoaders& loaders, const Groups&
   }
   phases.clock_ghz = os::measure_clock_ghz(1 << 17);  // while the core is as warm as in training
   calls.wait_for_all();
-  auto reason =
+  const auto reason =
       training.members.empty() ? 0.0 : static_cast<double>(training.members.back().interrupted_by.number());
-  world.max({&reason, 1});
-  training.interrupted_by = run::StopReason::from(std::llround(reason));
+  training.interrupted_by = run::StopReason::from(std::llround(run::max_of(world, reason)));
   append_lines_of_others(std::move(lines), file ? &*file : nullptr, world);
   return training;
 }

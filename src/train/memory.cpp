@@ -11,6 +11,7 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::train {
@@ -134,13 +135,12 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
       static_cast<std::size_t>(one_model ? engine::model_ranks(job.engine, group).sharing.size() : 1);
   const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root(), sharing};
   const std::uint64_t resident = os::resident_bytes();
-  auto available = static_cast<double>(os::available_bytes());
-  node.min(std::span(&available, 1));  // also a barrier: no rank allocates before all have measured
+  // Also a barrier: no rank allocates before all have measured.
+  const double available = run::min_of(node, static_cast<double>(os::available_bytes()));
   const engine::MemoryNeed need = demand.need(job.engine);
   const std::uint64_t checkpoint = bytes_for_checkpoints(demand);
   const std::uint64_t mine = need.total() + checkpoint + kProgramBytes;
-  double most = static_cast<double>(mine);
-  node.max(std::span(&most, 1));
+  const double most = run::max_of(node, static_cast<double>(mine));
   std::int64_t sums[] = {static_cast<std::int64_t>(mine), static_cast<std::int64_t>(resident)};
   node.sum(sums);
   const auto wanted = static_cast<std::uint64_t>(sums[0]);

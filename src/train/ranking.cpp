@@ -2,29 +2,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "convoke/metrics/scores.hpp"
+#include "convoke/run/collective.hpp"
 
 namespace convoke::train {
 namespace {
 
 constexpr double kUndefined = -1;  // marks a curve that does not exist: a share is at least 0
-
-// Gathers the values of all ranks, in rank order, at `root`; empty elsewhere. Collective.
-template <class T>
-std::vector<T> gather(std::span<const T> mine, const mpi::Communicator& group, int root) {
-  std::vector<T> all;
-  for (const std::vector<std::byte>& part : group.gather(std::as_bytes(mine), root)) {
-    if (part.empty()) continue;
-    const std::size_t before = all.size();
-    all.resize(before + part.size() / sizeof(T));
-    std::memcpy(all.data() + before, part.data(), part.size());
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -37,7 +24,7 @@ Ranking rank(std::span<const double> probabilities, std::span<const std::int32_t
   // Class c is counted by rank c % size.
   std::vector<std::int32_t> all_truth;
   for (int root = 0; root < group.size(); ++root) {
-    std::vector<std::int32_t> gathered = gather(truth, group, root);
+    std::vector<std::int32_t> gathered = run::gather_values(group, truth, root);
     if (root == group.rank()) all_truth = std::move(gathered);
   }
   std::vector<std::int64_t> counts(static_cast<std::size_t>(3 * classes));
@@ -49,7 +36,7 @@ Ranking rank(std::span<const double> probabilities, std::span<const std::int32_t
       mine[i] = probabilities[i * static_cast<std::size_t>(classes) + c];
     }
     const int root = static_cast<int>(c) % group.size();
-    const std::vector<double> scores = gather(std::span<const double>(mine), group, root);
+    const std::vector<double> scores = run::gather_values(group, mine, root);
     if (root != group.rank()) continue;
     const metrics::RocPairs pairs = metrics::roc_pairs(scores, all_truth, static_cast<std::int32_t>(c));
     const std::vector<double> curve = metrics::roc_curve(scores, all_truth, static_cast<std::int32_t>(c));

@@ -198,9 +198,10 @@ int doctor(const DoctorOptions& options) {
   } else if (world.root()) {
     fmt::print("{}\n{}", doctor::binding_map(machine, topology, threads), doctor::to_text(findings));
   }
-  std::int64_t code[] = {world.root() ? doctor::exit_code(doctor::worst(findings)) : 0};
-  world.sum(code);
-  if (code[0] != EXIT_SUCCESS) session.end(static_cast<int>(code[0]));
+  const std::int64_t code = world.root() ? doctor::exit_code(doctor::worst(findings)) : 0;
+  if (const std::int64_t of_all = run::sum_of(world, code); of_all != EXIT_SUCCESS) {
+    session.end(static_cast<int>(of_all));
+  }
   return EXIT_SUCCESS;
 }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
 #include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/run/collective.hpp"
 
 namespace convoke::app {
 namespace {
@@ -19,15 +19,7 @@ namespace {
 data_prep::Team team_of(const mpi::Communicator& world) {
   return {world.rank(), world.size(), [&world] { world.barrier(); },
           [&world](std::span<std::uint64_t> numbers) { world.broadcast(std::as_writable_bytes(numbers)); },
-          [&world](std::span<const double> mine) {
-            std::vector<double> all;
-            for (const std::vector<std::byte>& bytes : world.gather(std::as_bytes(mine))) {
-              const std::size_t before = all.size();
-              all.resize(before + bytes.size() / sizeof(double));
-              std::memcpy(all.data() + before, bytes.data(), bytes.size());
-            }
-            return all;
-          }};
+          [&world](std::span<const double> mine) { return run::gather_values(world, mine); }};
 }
 
 void print_findings(const data_prep::PrepareReport& report) {

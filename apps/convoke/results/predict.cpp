@@ -21,6 +21,7 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/os/atomic_file.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/vote/rule.hpp"
 #include "results/models.hpp"
@@ -192,17 +193,6 @@ std::vector<std::vector<float>> raw_range(const std::vector<SampleSource>& sourc
   return outputs;
 }
 
-// Joins the values of all ranks, in the order of the ranks, at rank 0. Collective.
-template <class T>
-std::vector<T> gather(const std::vector<T>& mine, const mpi::Communicator& world) {
-  std::vector<T> all;
-  for (const std::vector<std::byte>& bytes : world.gather(std::as_bytes(std::span(mine)))) {
-    const auto* values = reinterpret_cast<const T*>(bytes.data());
-    all.insert(all.end(), values, values + bytes.size() / sizeof(T));
-  }
-  return all;
-}
-
 std::string values_to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources) {
   std::string csv = "input,index,value\n";
   std::size_t sample = 0;
@@ -255,7 +245,7 @@ void write_raw(const std::filesystem::path& file, const std::vector<std::vector<
                std::int64_t count, const Shape& output, bool ensemble, const mpi::Communicator& world) {
   std::vector<float> values;
   for (const std::vector<float>& member : mine) {
-    const std::vector<float> all = gather(member, world);
+    const std::vector<float> all = run::gather_values(world, member);
     values.insert(values.end(), all.begin(), all.end());
   }
   if (!world.root()) return;
@@ -333,7 +323,7 @@ int predict(const PredictOptions& options) {
                     test_augmenter(options.views, models.description, recipe, data::SampleType::kUint8)};
   const Prediction mine = mpi::together(
       world, [&] { return predict_range(sources, begin, end, evaluator, models, rule, views); });
-  const Prediction all{gather(mine.labels, world), gather(mine.probabilities, world)};
+  const Prediction all{run::gather_values(world, mine.labels), run::gather_values(world, mine.probabilities)};
   if (!world.root()) return EXIT_SUCCESS;
 
   // 3. Write the labels.

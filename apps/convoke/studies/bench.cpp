@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 #include "cli/options.hpp"
 #include "cluster/start.hpp"
@@ -29,6 +28,7 @@
 #include "convoke/run/phases.hpp"
 #include "convoke/run/trace_file.hpp"
 #include "convoke/study/analysis/statistics.hpp"
+#include "convoke/train/samples.hpp"
 #include "studies/bench.hpp"
 
 namespace convoke::app {
@@ -101,8 +101,7 @@ int bench(const BenchOptions& options) {
   const auto& optimizer = recipe.train.loop.optimizer;
   const auto& strategy = recipe.train.loop.strategy;
   engine::Replica replica(graph, engine_options(recipe, threads), loader, *optimizer, group, *strategy, 0);
-  std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
-  std::iota(ids.begin(), ids.end(), 0U);
+  const std::vector<std::uint32_t> ids = train::all_ids(loader.split());
   std::int64_t next = 0, done = 0;
   const auto step = [&] {
     const Span span(Activity::kStep, nullptr, done);
@@ -120,9 +119,7 @@ int bench(const BenchOptions& options) {
     world.barrier();
     const os::Stopwatch watch;
     for (std::int64_t i = 0; i < steps; ++i) step();
-    std::array<double, 1> slowest{watch.seconds()};
-    world.max(slowest);
-    return slowest[0];
+    return run::max_of(world, watch.seconds());
   };
   double one = makespan_of(1);
   for (int i = 0; i < 3 && one < 1; ++i) one = makespan_of(1);  // until caches and clock are warm

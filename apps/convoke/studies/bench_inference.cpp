@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 
 #include "cluster/start.hpp"
 #include "convoke/core/text.hpp"
@@ -12,7 +10,9 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/study/analysis/statistics.hpp"
+#include "convoke/train/samples.hpp"
 #include "results/samples_from.hpp"
 #include "studies/bench.hpp"
 
@@ -22,9 +22,8 @@ namespace {
 /// Samples as a network reads them, (count, ...); tokens as whole numbers.
 std::vector<float> random_samples(const nn::Graph& graph, std::int64_t count, std::uint64_t seed) {
   const RandomData random(graph, count, seed);
-  std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
-  std::iota(ids.begin(), ids.end(), 0U);
-  return inputs_of(random.loader(), ids, graph.input_shape());
+  const data::BatchLoader loader = random.loader();
+  return inputs_of(loader, train::all_ids(loader.split()), graph.input_shape());
 }
 
 /// Returns random parameters (canonical values) of a network.
@@ -61,9 +60,7 @@ class Case {
     }
     cpu_seconds_ += os::process_cpu_seconds() - cpu;
     samples_done_ += samples;
-    std::array<double, 1> rate{static_cast<double>(samples) / now};
-    world.sum(rate);
-    rates_.push_back(rate[0]);
+    rates_.push_back(run::sum_of(world, static_cast<double>(samples) / now));
   }
 
   /// Returns what was measured, with the latencies of this rank.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -157,9 +157,7 @@ int bench_data(const BenchOptions& options) {
     const os::Stopwatch watch;
     std::int64_t times = 0;
     for (; times == 0 || watch.seconds() < options.seconds; ++times) team.run(once);
-    std::array<double, 1> rate{static_cast<double>(count * times * threads) / watch.seconds()};
-    world.sum(rate);
-    rates.push_back(rate[0]);
+    rates.push_back(run::sum_of(world, static_cast<double>(count * times * threads) / watch.seconds()));
   }
   if (!world.root()) return EXIT_SUCCESS;
 

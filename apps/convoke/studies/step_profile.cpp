@@ -1,9 +1,7 @@
 #include "studies/step_profile.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 
 #include "convoke/core/timeline.hpp"
 #include "convoke/engine/model_average.hpp"
@@ -12,10 +10,12 @@
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/sync/ordered_sum.hpp"
 #include "convoke/sync/packed_integers.hpp"
 #include "convoke/sync/strategy.hpp"
+#include "convoke/train/samples.hpp"
 #include "studies/bench.hpp"
 
 namespace convoke::app {
@@ -24,13 +24,6 @@ namespace {
 // Strategies differ by epoch; most epochs are like the last one.
 std::int64_t last_epoch(const recipe::Recipe& recipe) {
   return std::max<std::int64_t>(0, recipe.train.loop.epochs - 1);
-}
-
-/// The time of the slowest rank.
-double slowest(double seconds, const mpi::Communicator& world) {
-  std::array<double, 1> most{seconds};
-  world.max(most);
-  return most[0];
 }
 
 /// The model of a rank in training, on random data.
@@ -47,9 +40,7 @@ class Trial {
         learning_rate_(recipe.learning_rate()),
         epoch_(last_epoch(recipe)),
         replica_(graph_, options_, loader_, *optimizer_, group, strategy, epoch_),
-        ids_(static_cast<std::size_t>(options_.batch)) {
-    std::iota(ids_.begin(), ids_.end(), 0U);
-  }
+        ids_(train::all_ids(loader_.split())) {}
 
   void step() {
     replica_.step(static_cast<std::uint32_t>(epoch_), ids_, learning_rate_, {});
@@ -106,7 +97,7 @@ class Stopwatches {
     world.barrier();
     const os::Stopwatch watch;
     for (std::int64_t i = 0; i < period; ++i) trial.step();
-    const double one = slowest(watch.seconds(), world);
+    const double one = run::max_of(world, watch.seconds());  // of the slowest rank
     steps_ = period * std::clamp<std::int64_t>(std::llround(seconds / kRounds / one), 1, 100000);
   }
 
@@ -117,7 +108,7 @@ class Stopwatches {
     world_.barrier();
     const os::Stopwatch watch;
     for (std::int64_t i = 0; i < steps_; ++i) trial_.step();
-    rounds_.push_back(slowest(watch.seconds(), world_) / static_cast<double>(steps_));
+    rounds_.push_back(run::max_of(world_, watch.seconds()) / static_cast<double>(steps_));
     updates_.push_back(timeline.seconds(Activity::kUpdate) / static_cast<double>(steps_));
   }
 

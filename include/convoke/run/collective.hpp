@@ -1,8 +1,12 @@
 #pragma once
+#include <cstddef>
+#include <cstring>
+#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/together.hpp"
@@ -30,11 +34,36 @@ std::invoke_result_t<const Work&> on_root(const mpi::Communicator& group, const 
   }
 }
 
+/// Returns the sum, the largest or the smallest of the values of the ranks, on all ranks. Collective.
+template <class Number>
+Number sum_of(const mpi::Communicator& group, Number value) {
+  group.sum(std::span(&value, 1));
+  return value;
+}
+inline double max_of(const mpi::Communicator& group, double value) {
+  group.max(std::span(&value, 1));
+  return value;
+}
+inline double min_of(const mpi::Communicator& group, double value) {
+  group.min(std::span(&value, 1));
+  return value;
+}
+
 /// Returns true on all ranks if `flag` is true on any rank. Collective.
-inline bool any_of(const mpi::Communicator& group, bool flag) {
-  double value = flag ? 1 : 0;
-  group.max(std::span<double>(&value, 1));
-  return value > 0;
+inline bool any_of(const mpi::Communicator& group, bool flag) { return max_of(group, flag ? 1 : 0) > 0; }
+
+/// Returns the values of all ranks, in the order of the ranks, at `root`; empty elsewhere. `mine`: a vector
+/// or a span of plain values, of any length. Collective.
+template <class Values>
+auto gather_values(const mpi::Communicator& group, const Values& mine, int root = 0) {
+  std::vector<std::ranges::range_value_t<Values>> all;
+  for (const std::vector<std::byte>& part : group.gather(std::as_bytes(std::span(mine)), root)) {
+    if (part.empty()) continue;
+    const std::size_t before = all.size();
+    all.resize(before + part.size() / sizeof all[0]);
+    std::memcpy(all.data() + before, part.data(), part.size());
+  }
+  return all;
 }
 
 }  // namespace convoke::run
