@@ -160,6 +160,12 @@ Section data_section() {
   return section_of<kDataKeys, &Recipe::data>("data", "The samples and their order.", read_data);
 }
 
+std::vector<std::string> DataRecipe::training_splits() const {
+  std::vector<std::string> splits{train_split};
+  if (!validation_name.empty()) splits.push_back(validation_name);
+  return splits;
+}
+
 data::Shuffle DataRecipe::shuffle_of(std::int64_t sample_bytes) const {
   if (shuffle != "chunks") return shuffle == "all";
   return data::Shuffle::chunks(sample_bytes, static_cast<std::int64_t>(window));

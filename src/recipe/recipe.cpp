@@ -101,8 +101,17 @@ bool is_stored(const fs::path& source) {
          fs::exists(folder / "../study.toml");
 }
 
+// Reads [train] of a document, for example; a missing section is empty.
 void read_section(const Section& section, const Settings& document, Recipe& recipe) {
-  const Settings table = section_in(document, section.name);
+  const Value* const value = document.find(section.name);
+  Settings table;
+  table.set_where(document.where());
+  if (value != nullptr && value->table() == nullptr) {
+    throw Error(fmt::format("{}: \"{}\" must be a section, but is {} ({})", document.place(section.name),
+                            section.name, value->kind(), value->to_string()),
+                fmt::format("write [{}] on a line of its own and its keys below", section.name));
+  }
+  if (value != nullptr) table = *value->table();
   SettingsReader read(table, fmt::format("[{}]", section.name));
   section.read(read, document, recipe);
 }

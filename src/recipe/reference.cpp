@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "sections.hpp"
 
 namespace convoke::recipe {

@@ -4,12 +4,10 @@
 
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/job.hpp"
-#include "convoke/run/checkpoint.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/equal_ranks.hpp"
@@ -98,7 +96,7 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
   require_known_tokens(recipe_, job_, dataset_, world);
   teacher_ = teacher_of(recipe_, dataset_, world);
   if (!recipe_.data.validation_name.empty()) {
-    validation_.emplace(loader_of(dataset_.split(recipe_.data.validation_name)));
+    validation_.emplace(job_.model.loader(dataset_.split(recipe_.data.validation_name)));
   }
   const Timeline::Use use(*phases_.timeline);
   const Span span(Activity::kLoad);
@@ -108,19 +106,14 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
 data::Dataset Run::open_training_samples() {
   const Timeline::Use use(*phases_.timeline);
   const Span span(Activity::kLoad);
-  std::vector<std::string> splits{recipe_.data.train_split};
-  if (!recipe_.data.validation_name.empty()) splits.push_back(recipe_.data.validation_name);
-  data::Dataset dataset = data::Dataset::open(recipe_.data.path, splits, training_memory_.storage());
+  data::Dataset dataset =
+      data::Dataset::open(recipe_.data.path, recipe_.data.training_splits(), training_memory_.storage());
   run::require_equal(
       world_,
       {{"the content of the dataset", dataset.info().content_hash},
        {"the groups of the training samples", data::hash_of_groups(dataset.split(recipe_.data.train_split))}},
       fmt::format("copy {} to all hosts again", recipe_.data.path));
   return dataset;
-}
-
-data::BatchLoader Run::loader_of(const data::Split& split) const {
-  return data::BatchLoader(split, job_.model.graph.input_shape(), job_.model.normalization);
 }
 
 // Frees the teacher.
@@ -167,9 +160,9 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
     return data::Dataset::open(recipe_.data.path, {recipe_.data.test_split}, test_memory.storage());
   }();
   const double validated = phases_.timeline->seconds(Activity::kEvaluation);
-  const train::Verdict& verdict = outcome.verdict.emplace(
-      train::gather_and_vote(job_, training, groups_, world_,
-                             loader_of(tested.split(recipe_.data.test_split)), folder, phases_, &loaders));
+  const train::Verdict& verdict = outcome.verdict.emplace(train::gather_and_vote(
+      job_, training, groups_, world_, job_.model.loader(tested.split(recipe_.data.test_split)), folder,
+      phases_, &loaders));
   // The mean over the ranks, as that of the phases; every rank waits for the others here.
   const double evaluated = phases_.timeline->seconds(Activity::kEvaluation) - validated;
   const double test_seconds = run::sum_of(world_, evaluated) / world_.size();

@@ -91,21 +91,6 @@ void write_entry(std::string& out, const std::string& key, const Value& value) {
 
 }  // namespace
 
-Settings section_in(const Settings& document, std::string_view section) {
-  const Value* const value = document.find(section);
-  if (value == nullptr) {
-    Settings missing;
-    missing.set_where(document.where());
-    return missing;
-  }
-  if (value->table() == nullptr) {
-    throw Error(fmt::format("{}: \"{}\" must be a section, but is {} ({})", document.place(section), section,
-                            value->kind(), value->to_string()),
-                fmt::format("write [{}] on a line of its own and its keys below", section));
-  }
-  return *value->table();
-}
-
 Settings parse_toml(const std::string& text, const std::string& source) {
   check_dots(text, source);
   try {

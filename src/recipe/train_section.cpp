@@ -1,4 +1,3 @@
-#include "convoke/core/lookup.hpp"
 #include "convoke/nn/losses/loss.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
@@ -12,7 +11,6 @@ namespace {
 
 using TrainKey = Key<TrainRecipe>;
 
-constexpr std::array<std::string_view, 2> kModes{"sync", "ensemble"};
 constexpr std::array<Named<engine::Reduction>, 2> kReductions{
     {{"fast", engine::Reduction::kFast}, {"exact", engine::Reduction::kExact}}};
 constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
@@ -117,7 +115,10 @@ std::optional<Value> write_list(const KeyFacts&, const TrainRecipe& train) {
 constexpr std::array kTrainKeys{
     key<&TrainRecipe::mode>(
         {.name = "mode",
-         .names = [] { return std::vector<std::string>(kModes.begin(), kModes.end()); },
+         .names =
+             [] {
+               return std::vector<std::string>{"sync", "ensemble"};
+             },
          .help = "`\"sync\"`: one model, whose gradients are summed over all ranks; `\"ensemble\"`: members "
                  "that vote"}),
     key<&TrainRecipe::loop, &train::LoopOptions::epochs>(

@@ -7,7 +7,6 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/mpi/together.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {

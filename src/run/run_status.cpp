@@ -51,22 +51,19 @@ void StatusWriter::publish(const RunStatus& status) {
   news_->eta_seconds = static_cast<double>(status.steps - status.step) * seconds_per_step;
 }
 
+// Not synced: the status is worthless after a crash.
 void StatusWriter::write_news() {
   std::optional<RunStatus> news;
   {
     const std::lock_guard lock(mutex_);
     news = std::exchange(news_, std::nullopt);
   }
-  if (news) write(*news);
-}
-
-// Not synced: the status is worthless after a crash.
-void StatusWriter::write(RunStatus status) const {
+  if (!news) return;
   if (job_end_) {
-    status.job_seconds_left =
+    news->job_seconds_left =
         std::chrono::duration<double>(*job_end_ - std::chrono::steady_clock::now()).count();
   }
-  const std::string text = metrics::to_json(to_settings(kStatusFields, status)) + "\n";
+  const std::string text = metrics::to_json(to_settings(kStatusFields, *news)) + "\n";
   try {
     os::replace_text(file_, text, os::Durability::kUnsynced);
   } catch (const std::exception&) {  // a status that cannot be written must not end the run

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <tuple>
 
@@ -54,67 +53,60 @@ std::string difference_of(const Shape& shape, std::span<const float> a, std::spa
                      largest);
 }
 
-/// Compares groups of one path in two files.
-class Comparer {
- public:
-  explicit Comparer(FileComparison& result) : result_(result) {}
+// Texts, such as the preparation of samples, are bytes without a checksum.
+std::vector<float> values_of(const hdf5::Dataset& dataset) {
+  if (dataset.has_attribute("checksum")) return read_parameter(dataset);
+  std::vector<float> values(static_cast<std::size_t>(dataset.shape().elements()));
+  dataset.read(std::span(values));
+  return values;
+}
 
-  void compare_arrays(const hdf5::Group& a, const hdf5::Group& b) {
-    for (const std::string& name : names_of_both(a.children(), b.children())) {
-      const std::string path = (a.path() == "/" ? "" : a.path()) + "/" + name;
-      if (!a.contains(name) || !b.contains(name)) {
-        result_.differences.push_back(
-            fmt::format("{}: only in the {} file", path, a.contains(name) ? "first" : "second"));
-      } else if (a.has_group(name) && b.has_group(name)) {
-        compare_arrays(a.group(name), b.group(name));
-      } else {
-        compare_arrays(path, a.dataset(name), b.dataset(name));
-      }
+void compare_arrays(const std::string& path, const hdf5::Dataset& a, const hdf5::Dataset& b,
+                    FileComparison& result) {
+  const Shape shape = a.shape();
+  ++result.arrays;
+  result.values += shape.elements();
+  if (shape != b.shape()) {
+    result.differences.push_back(
+        fmt::format("{}: shapes {} and {}", path, shape.to_string(), b.shape().to_string()));
+    return;
+  }
+  const std::string found = difference_of(shape, values_of(a), values_of(b));
+  if (!found.empty()) result.differences.push_back(path + found);
+}
+
+// Compares groups of one path in two files.
+void compare_arrays(const hdf5::Group& a, const hdf5::Group& b, FileComparison& result) {
+  for (const std::string& name : names_of_both(a.children(), b.children())) {
+    const std::string path = (a.path() == "/" ? "" : a.path()) + "/" + name;
+    if (!a.contains(name) || !b.contains(name)) {
+      result.differences.push_back(
+          fmt::format("{}: only in the {} file", path, a.contains(name) ? "first" : "second"));
+    } else if (a.has_group(name) && b.has_group(name)) {
+      compare_arrays(a.group(name), b.group(name), result);
+    } else {
+      compare_arrays(path, a.dataset(name), b.dataset(name), result);
     }
   }
+}
 
-  void compare_facts(const hdf5::Group& a, const hdf5::Group& b) {
-    for (const std::string& name : names_of_both(a.attribute_names(), b.attribute_names())) {
-      if (std::find(kNotCompared.begin(), kNotCompared.end(), name) != kNotCompared.end()) continue;
-      const std::string in_a = text_of(a, name);
-      const std::string in_b = text_of(b, name);
-      if (in_a == in_b) continue;
-      result_.differences.push_back(fmt::format("{} {}: {} and {}", a.path(), name, in_a, in_b));
-    }
-    for (const std::string& name : a.children()) {
-      if (a.has_group(name) && b.has_group(name)) compare_facts(a.group(name), b.group(name));
-    }
+std::string fact_in(const hdf5::Group& group, const std::string& name) {
+  constexpr std::size_t kLongest = 200;
+  return group.has_attribute(name) ? shortened(group.attribute_text(name), kLongest) : "absent";
+}
+
+void compare_facts(const hdf5::Group& a, const hdf5::Group& b, FileComparison& result) {
+  for (const std::string& name : names_of_both(a.attribute_names(), b.attribute_names())) {
+    if (std::find(kNotCompared.begin(), kNotCompared.end(), name) != kNotCompared.end()) continue;
+    const std::string in_a = fact_in(a, name);
+    const std::string in_b = fact_in(b, name);
+    if (in_a == in_b) continue;
+    result.differences.push_back(fmt::format("{} {}: {} and {}", a.path(), name, in_a, in_b));
   }
-
- private:
-  void compare_arrays(const std::string& path, const hdf5::Dataset& a, const hdf5::Dataset& b) {
-    const Shape shape = a.shape();
-    ++result_.arrays;
-    result_.values += shape.elements();
-    if (shape != b.shape()) {
-      result_.differences.push_back(
-          fmt::format("{}: shapes {} and {}", path, shape.to_string(), b.shape().to_string()));
-      return;
-    }
-    const std::string found = difference_of(shape, values_of(a), values_of(b));
-    if (!found.empty()) result_.differences.push_back(path + found);
+  for (const std::string& name : a.children()) {
+    if (a.has_group(name) && b.has_group(name)) compare_facts(a.group(name), b.group(name), result);
   }
-
-  // Texts, such as the preparation of samples, are bytes without a checksum.
-  static std::vector<float> values_of(const hdf5::Dataset& dataset) {
-    if (dataset.has_attribute("checksum")) return read_parameter(dataset);
-    std::vector<float> values(static_cast<std::size_t>(dataset.shape().elements()));
-    dataset.read(std::span(values));
-    return values;
-  }
-
-  static std::string text_of(const hdf5::Group& group, const std::string& name) {
-    constexpr std::size_t kLongest = 200;
-    return group.has_attribute(name) ? shortened(group.attribute_text(name), kLongest) : "absent";
-  }
-
-  FileComparison& result_;
-};
+}
 
 std::string format_of(const hdf5::File& file) {
   constexpr std::int64_t kVersion = 1;
@@ -165,9 +157,8 @@ FileComparison compare_files(const fs::path& a, const fs::path& b) {
   FileComparison result;
   const std::string step = format == "checkpoint" ? "updates" : "step";
   if (in_a.has_attribute(step)) result.position = "step " + in_a.attribute_text(step);
-  Comparer comparer(result);
-  comparer.compare_arrays(in_a, in_b);
-  comparer.compare_facts(in_a, in_b);
+  compare_arrays(in_a, in_b, result);
+  compare_facts(in_a, in_b, result);
   return result;
 }
 

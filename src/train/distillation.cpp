@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/evaluator.hpp"
@@ -86,8 +85,7 @@ SoftLabels::SoftLabels(const run::ModelSet& teacher, double temperature, const d
   if (node.root()) std::fill(sums, sums + memory_.bytes().size() / sizeof(float), 0.0F);
   memory_.publish();
   mpi::together(node, [&] {
-    const data::BatchLoader loader(split, teacher.description.graph.input_shape(),
-                                   teacher.description.normalization);
+    const data::BatchLoader loader = teacher.description.loader(split);
     engine::Evaluator evaluator(teacher.description.graph, {.threads = engine.threads,
                                                             .chunk = engine.micro_batch,
                                                             .convolution = engine.convolution,

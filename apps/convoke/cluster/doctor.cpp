@@ -52,7 +52,7 @@ class PlannedJob {
   /// Throws Error as training would.
   PlannedJob(const recipe::Recipe& recipe, const std::filesystem::path& path, int threads,
              const mpi::Communicator& world)
-      : dataset_(data::Dataset::open(path, splits_of(recipe), data::private_storage(0))),
+      : dataset_(data::Dataset::open(path, recipe.data.training_splits(), data::private_storage(0))),
         job_(job_from(recipe, dataset_, threads, world.size())),
         loader_(dataset_.split(recipe.data.train_split), job_.model.graph.input_shape(),
                 job_.model.normalization, job_.augmenter) {
@@ -64,8 +64,7 @@ class PlannedJob {
                                 {.zoo = recipe.model.zoo, .partial = recipe.model.partial}));
     }
     if (!recipe.data.validation_name.empty()) {
-      validation_.emplace(dataset_.split(recipe.data.validation_name), job_.model.graph.input_shape(),
-                          job_.model.normalization);
+      validation_.emplace(job_.model.loader(dataset_.split(recipe.data.validation_name)));
     }
   }
 
@@ -85,12 +84,6 @@ class PlannedJob {
   const train::Job& job() const { return job_; }
 
  private:
-  static std::vector<std::string> splits_of(const recipe::Recipe& recipe) {
-    std::vector<std::string> splits{recipe.data.train_split};
-    if (!recipe.data.validation_name.empty()) splits.push_back(recipe.data.validation_name);
-    return splits;
-  }
-
   data::Dataset dataset_;
   train::Job job_;
   data::BatchLoader loader_;

@@ -54,8 +54,7 @@ report::RunRecord with_class_maps(report::RunRecord run) {
   if (!node) return run;
 
   run.mapped_node = model.graph.node(*node).name;
-  const data::BatchLoader loader(tested->dataset.split(text_at(run.evaluation, "split")),
-                                 model.graph.input_shape(), model.normalization);
+  const data::BatchLoader loader = model.loader(tested->dataset.split(text_at(run.evaluation, "split")));
   train::GradCam cam(model);
   for (const run::Member& member : tested->models.members) {
     cam.load(member.parameters);

@@ -141,7 +141,7 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
   require_same_preparation(model, dataset->info(), file);
   train::require_vocabulary(model.graph, "the model", *dataset, split);
   const Shape sample = model.graph.input_shape();
-  const data::BatchLoader loader(dataset->split(split), sample, model.normalization);
+  const data::BatchLoader loader = model.loader(dataset->split(split));
   return {file, loader.split().count(), [dataset, loader, sample](std::int64_t first, std::int64_t n) {
             std::vector<std::uint32_t> ids(static_cast<std::size_t>(n));
             std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));

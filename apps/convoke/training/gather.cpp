@@ -227,9 +227,7 @@ int gather(const GatherOptions& options) {
   const run::RunFolder folder = folder_for(options, world);
   run::describe_run(folder, job.recipe, machine, threads, world);
   run::Phases phases;
-  const auto loader_of = [&](const std::string& split) {
-    return data::BatchLoader(dataset.split(split), job.model.graph.input_shape(), job.model.normalization);
-  };
+  const auto loader_of = [&](const std::string& split) { return job.model.loader(dataset.split(split)); };
   std::optional<data::BatchLoader> trained, validated;
   std::optional<train::DataLoaders> loaders;
   if (trials) {

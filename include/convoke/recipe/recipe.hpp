@@ -13,7 +13,6 @@
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/nn/rate_groups.hpp"
-#include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::recipe {
@@ -31,6 +30,8 @@ struct DataRecipe {
   std::uint64_t memory = 0;     ///< bytes of a node for samples; 0: "auto", half of its memory
 
   bool validates() const { return samples.validation_split > 0 || !validation_name.empty(); }
+  /// Returns the names of the training split and of a separate validation split.
+  std::vector<std::string> training_splits() const;
   /// Returns the shuffle for samples of this size in bytes.
   data::Shuffle shuffle_of(std::int64_t sample_bytes) const;
 };

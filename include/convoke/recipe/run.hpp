@@ -15,7 +15,6 @@
 #include "convoke/run/phases.hpp"
 #include "convoke/run/run_folder.hpp"
 #include "convoke/supervise/watchdog.hpp"
-#include "convoke/train/ensemble.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
 #include "convoke/train/summary.hpp"
@@ -63,7 +62,6 @@ class Run {
 
  private:
   data::Dataset open_training_samples();
-  data::BatchLoader loader_of(const data::Split& split) const;
   void compute_soft_labels(const train::DataLoaders& loaders, const run::RunFolder& folder);
 
   mpi::Communicator world_, node_;

@@ -1,6 +1,5 @@
 #pragma once
 #include <string>
-#include <string_view>
 
 #include "convoke/core/settings.hpp"
 
@@ -10,10 +9,6 @@ namespace convoke::recipe {
 /// values. `source` names the text in messages. Throws Error "recipe.toml:3: ..." if it is not TOML, or has
 /// values that settings do not support (dates, times).
 Settings parse_toml(const std::string& text, const std::string& source);
-
-/// Returns a section of a document: "train" is [train]. A missing section is empty. Throws Error if the value
-/// is not a table.
-Settings section_in(const Settings& document, std::string_view section);
 
 /// Parses a value in TOML syntax (`3`, `1e-3`, `true`, `[1, 28, 28]`, `{ name = "sgd" }`); anything else is
 /// text. `place` becomes the place of its tables.

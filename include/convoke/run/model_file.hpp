@@ -31,6 +31,10 @@ struct ModelDescription {
   std::int64_t classes() const { return class_count > 0 ? class_count : graph.output_shape().elements(); }
   /// Returns the name of a class, or its number if the classes have no names.
   std::string class_name(std::int64_t label) const;
+  /// Returns a loader of samples as the network takes them.
+  data::BatchLoader loader(const data::Split& split) const {
+    return {split, graph.input_shape(), normalization};
+  }
 };
 
 /// One trained model: canonical parameters (see canonical_parameters) and their origin.

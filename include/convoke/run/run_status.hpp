@@ -41,7 +41,6 @@ class StatusWriter {
 
  private:
   void write_news();
-  void write(RunStatus status) const;
 
   struct Mark {
     std::string title;

@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 
-#include "convoke/core/settings.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
 

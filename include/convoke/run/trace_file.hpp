@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
-#include <string>
 
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/communicator.hpp"
