@@ -55,14 +55,6 @@ std::optional<Value> write_sharing(const KeyFacts&, const RunRecipe& run) {
   return sharing == engine::ModelSharing::kNone ? Value(false) : Value(name_of(kSharing, sharing));
 }
 
-void read_fallback(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
-  run.checkpoints.fallback = read.get(key.name, std::string());
-}
-
-std::optional<Value> write_fallback(const KeyFacts&, const RunRecipe& run) {
-  return run.checkpoints.fallback.string();
-}
-
 // Reads seconds, or text such as "5 min".
 template <double RunRecipe::*kSeconds>
 void read_seconds(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
@@ -114,14 +106,11 @@ constexpr std::array kRunKeys{
          .range = {.least = 1},
          .effect = Effect::kNone,
          .help = "the number of newest checkpoints to keep"}),
-    RunKey{
+    key<&RunRecipe::checkpoints, &train::CheckpointOptions::fallback>(
         {.name = "checkpoint_fallback",
          .effect = Effect::kNone,
          .help = "a folder on another disk: checkpoints go there while they cannot be written into the run "
-                 "folder, and `--resume` finds them there. Empty: none",
-         .type = "text"},
-        read_fallback,
-        write_fallback},
+                 "folder, and `--resume` finds them there. Empty: none"}),
     RunKey{
         {.name = "keep_best",
          .range = {.least = 0},

@@ -8,7 +8,6 @@
 #include <new>
 #include <utility>
 
-#include "convoke/core/error.hpp"
 #include "convoke/core/finite.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
@@ -75,14 +74,9 @@ CheckpointStorage::Counts CheckpointStorage::counts() const {
   return counts_;
 }
 
-bool CheckpointStorage::lost() const {
+std::string CheckpointStorage::why_lost() const {
   const std::lock_guard lock(mutex_);
-  return state_ == State::kLost;
-}
-
-std::string CheckpointStorage::failure() const {
-  const std::lock_guard lock(mutex_);
-  return failure_;
+  return state_ == State::kLost ? failure_ : std::string();
 }
 
 std::optional<std::string> CheckpointStorage::news() {
@@ -239,19 +233,12 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   if (!context_.group.root()) return;
   writer_.wait();
   const bool copied = saved_ == position_of(state);
-  if (needed && (!copied || storage_.lost())) {
-    throw JobError(copied ? storage_.failure() : "the last checkpoint could not be copied",
-                   fmt::format("free some disk space; earlier checkpoints in {} are unchanged",
-                               storage_.checkpoints().folder().string()));
+  const std::string lost = copied ? storage_.why_lost() : "the last checkpoint could not be copied";
+  if (needed && !lost.empty()) {
+    throw JobError(lost, fmt::format("free some disk space; earlier checkpoints in {} are unchanged",
+                                     storage_.checkpoints().folder().string()));
   }
   report_failures();
-}
-
-std::vector<std::string> Checkpointing::failures() {
-  std::vector<std::string> failed = writer_.failures();
-  context_.phases.checkpoints.written -= std::ssize(failed);
-  context_.phases.checkpoints.left_out += std::ssize(failed);
-  return failed;
 }
 
 void Checkpointing::count_lost() {
@@ -268,8 +255,10 @@ void Checkpointing::count_lost() {
 void Checkpointing::report_failures() {
   count_lost();
   if (const std::optional<std::string> news = storage_.news()) context_.reports.progress.warn(*news);
-  if (storage_.lost()) saved_ = {};
-  const std::vector<std::string> failed = failures();
+  if (!storage_.why_lost().empty()) saved_ = {};
+  const std::vector<std::string> failed = writer_.failures();  // of best models, which count as left out
+  context_.phases.checkpoints.written -= std::ssize(failed);
+  context_.phases.checkpoints.left_out += std::ssize(failed);
   for (const std::string& failure : failed) {
     context_.reports.progress.warn(failure + "; training goes on, earlier checkpoints are unchanged");
   }

@@ -21,7 +21,6 @@
 #include "convoke/train/member_queue.hpp"
 #include "convoke/train/memory.hpp"
 #include "convoke/train/soup.hpp"
-#include "convoke/train/tensorboard.hpp"
 
 namespace convoke::train {
 namespace {
@@ -31,13 +30,6 @@ std::string title_of(const Job& job, std::int64_t member) {
              ? job.name
              : fmt::format("{} member {}/{}", job.name, member + 1, job.ensemble.members);
 }
-
-/// Takes the lines of metrics.jsonl on the roots of groups; empty on other ranks.
-struct MemberLog {
-  std::function<void(const Settings&)> append;
-  /// Removes the lines about a member after so many steps, which it makes again.
-  std::function<void(std::int64_t member, std::int64_t updates)> forget_after;
-};
 
 struct TrainingContext {
   const Job& job;
@@ -51,18 +43,11 @@ struct TrainingContext {
   run::Phases& phases;
   std::span<const std::unique_ptr<FeatureCache>> features;  ///< shared by all members; may be empty
   run::StatusWriter* status;                                ///< null except on rank 0
-  RunLogs* logs;                                            ///< null except on rank 0
+  RunLogs* logs;                                            ///< null except on the roots of groups
 };
 
-// A disk that is full does not end training: the curves have a gap then.
-void append_or_warn(metrics::EventFile& events, const Settings& record) try {
-  append_curves(events, record);
-} catch (const Error& error) {
-  fmt::print(stderr, "warning: {}; training goes on\n", error.what());
-}
-
-// Runs work that fails for all members if it fails for one, such as the logs of the run, or a recipe that
-// differs from that of the checkpoints.
+// Runs work that fails for all members if it fails for one, such as a recipe that differs from that of the
+// checkpoints.
 template <class Work>
 void for_all_members(const Work& work) {
   try {
@@ -73,8 +58,7 @@ void for_all_members(const Work& work) {
 }
 
 // Fills in `result`. Throws what ends the training of the member, or the job.
-void train_member(const TrainingContext& context, std::int64_t member, const MemberLog& log,
-                  TrainedMember& result) {
+void train_member(const TrainingContext& context, std::int64_t member, TrainedMember& result) {
   const Job& job = context.job;
   const data::Holdout ids = samples_of(job, context.loaders, member);
   result.model.training_samples = static_cast<std::int64_t>(ids.train.size());
@@ -87,52 +71,22 @@ void train_member(const TrainingContext& context, std::int64_t member, const Mem
                               .feature_file = feature_file(context.folder, context.world)};
   const std::int64_t steps = data::EpochPlan(ids.train, assignment.seed, 0, job.engine.batch, false).steps();
 
-  // Event files belong to the member: the root of its group writes them during training.
-  std::optional<metrics::EventFile> events;
-  const auto open_events = [&](std::optional<std::int64_t> resumed_after) {
-    if (job.log.tensorboard && context.group.root()) {
-      events.emplace(events_folder(job, context.folder, member), resumed_after);
-    }
-  };
-  std::function<void(const Settings&)> log_member;
-  std::function<void(std::int64_t)> forget;
-  if (log.append) {
-    log_member = [&](const Settings& record) {
-      for_all_members([&] { log.append(record); });
-      if (events) append_or_warn(*events, record);
-    };
-    forget = [&](std::int64_t updates) {
-      for_all_members([&] {
-        log.forget_after(member, updates);
-        if (events) open_events(updates);
-      });
-    };
-  }
   metrics::Progress progress(title_of(job, member), steps * job.loop.epochs, context.show);
   std::optional<Trainer> trainer;
   {
     const Span span(Activity::kLoad);
-    trainer.emplace(ModelContext{job, assignment, context.loaders.training, context.group,
-                                 Reports{progress, log_member, title_of(job, member), context.status, forget},
-                                 context.phases},
-                    context.stop, checkpoints_of(job, context.folder, member));
+    trainer.emplace(
+        ModelContext{job, assignment, context.loaders.training, context.group,
+                     Reports{progress, context.logs, title_of(job, member), context.status}, context.phases},
+        context.stop, checkpoints_of(job, context.folder, member));
     if (job.weights) trainer->start_from(*job.weights);
     for_all_members([&] {
       if (context.resume) trainer->resume();
-      if (context.resume && context.logs != nullptr) context.logs->forget_after(member, trainer->steps());
-      open_events(context.resume ? std::optional(trainer->steps()) : std::nullopt);
+      if (context.logs == nullptr) return;
+      context.logs->begin(member, context.resume ? std::optional(trainer->steps()) : std::nullopt);
     });
   }
-  Outcome outcome = trainer->run();
-  result.interrupted_by = outcome.interrupted_by;
-  result.epochs_done = outcome.epochs_done;
-  result.steps = outcome.steps;
-  result.stopped_at = outcome.stopped_at;
-  result.restores = outcome.restores;
-  result.rate_factor = outcome.rate_factor;
-  result.samples_processed = outcome.samples_processed;
-  result.model.validation_accuracy = outcome.validation_accuracy;
-  result.model.parameters = std::move(outcome.parameters);
+  trainer->run(result);
 }
 
 // Returns the error that ended the training of a member if the job can go on. In a group of several ranks
@@ -147,13 +101,13 @@ std::string failure_of(const TrainingContext& context, const std::exception& err
 }
 
 // Trains a member; if it fails, it leaves the vote and the others go on.
-TrainedMember train_or_leave(const TrainingContext& context, std::int64_t member, const MemberLog& log) {
+TrainedMember train_or_leave(const TrainingContext& context, std::int64_t member) {
   TrainedMember result;
   result.model.index = member;
   result.model.seed = member_seed(context.job.engine.seed, member);
   result.model.shard = name_of(data::kShardings, context.job.ensemble.shards);
   try {
-    train_member(context, member, log, result);
+    train_member(context, member, result);
   } catch (const std::exception& error) {
     result.failure = failure_of(context, error);
     mpi::Communicator::free_abandoned();  // all ranks of the group are here
@@ -203,10 +157,12 @@ TrainedMember member_from(const Settings& settings) {
   return member;
 }
 
-// Appends the lines that the roots of the other groups could not write; rank 0 writes. Collective.
-void append_lines_of_others(std::vector<Settings> lines, RunLogs* log, const mpi::Communicator& world) {
-  for (const std::string& json : world.gather(metrics::list_to_json(std::move(lines)))) {
-    for (const Settings& line : metrics::list_from_json(json)) log->append(line);
+// Appends the records that the roots of the other groups could not write; rank 0 writes. Collective.
+void append_records_of_others(RunLogs* logs, const mpi::Communicator& world) {
+  std::vector<Settings> kept;
+  if (logs != nullptr) kept = logs->end();
+  for (const std::string& json : world.gather(metrics::list_to_json(std::move(kept)))) {
+    for (const Settings& record : metrics::list_from_json(json)) logs->append(record);
   }
 }
 
@@ -220,20 +176,6 @@ run::Checkpoints checkpoints_of(const Job& job, const run::RunFolder& run, std::
           job.recipe,
           job.checkpoints.keep,
           run::fallback_of(job.checkpoints.fallback, run.path(), folder)};
-}
-
-std::span<const float> TrainedMember::parameters() const {
-  if (stored == nullptr) return model.parameters;
-  const std::span<const std::byte> bytes = stored->bytes();
-  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
-}
-
-void TrainedMember::store(const std::filesystem::path& folder) {
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(model.parameters));
-  os::File file = os::File::unnamed(folder);
-  file.write_at(0, bytes);
-  stored = std::make_shared<const os::MappedPart>(file, 0, bytes.size());
-  model.parameters = std::vector<float>();  // frees the memory, which = {} would keep
 }
 
 std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
@@ -254,24 +196,10 @@ Training train_members(const Job& job, const DataLoaders& loaders, const Groups&
                        const mpi::Communicator& world, const run::RunFolder& folder, bool resume, bool quiet,
                        run::Phases& phases) {
   const Timeline::Use use(*phases.timeline);
-  std::optional<RunLogs> file;
+  std::optional<RunLogs> logs;
   std::optional<run::StatusWriter> status;
-  if (world.root()) {
-    file.emplace(job, folder);
-    status.emplace(folder.file("status.json"), job.job_end);
-  }
-  std::vector<Settings> lines;
-  MemberLog log;
-  if (groups.group.root()) {
-    log.append = [&](const Settings& line) { file ? file->append(line) : lines.push_back(line); };
-    log.forget_after = [&](std::int64_t member, std::int64_t updates) {
-      if (file) {
-        file->forget_after(member, updates);
-      } else {
-        std::erase_if(lines, [&](const Settings& line) { return is_after(line, member, updates); });
-      }
-    };
-  }
+  if (groups.group.root()) logs.emplace(job, folder, world.root());
+  if (world.root()) status.emplace(folder.file("status.json"), job.job_end);
 
   MemberQueue queue(groups, world);
   run::StopCalls calls(world, groups.group, [&] { queue.serve(); });
@@ -289,11 +217,11 @@ Training train_members(const Job& job, const DataLoaders& loaders, const Groups&
                                 phases,
                                 features,
                                 status ? &*status : nullptr,
-                                file ? &*file : nullptr};
+                                logs ? &*logs : nullptr};
   Training training;
   while (const std::optional<std::int64_t> member = queue.next()) {
     if (!training.members.empty()) spill_to_file(training.members.back(), groups.group, folder);
-    training.members.push_back(train_or_leave(context, *member, log));
+    training.members.push_back(train_or_leave(context, *member));
     if (training.members.back().interrupted_by) break;
   }
   phases.clock_ghz = os::measure_clock_ghz(1 << 17);  // while the core is as warm as in training
@@ -301,7 +229,7 @@ Training train_members(const Job& job, const DataLoaders& loaders, const Groups&
   const auto reason =
       training.members.empty() ? 0.0 : static_cast<double>(training.members.back().interrupted_by.number());
   training.interrupted_by = run::StopReason::from(std::llround(run::max_of(world, reason)));
-  append_lines_of_others(std::move(lines), file ? &*file : nullptr, world);
+  append_records_of_others(context.logs, world);
   return training;
 }
 

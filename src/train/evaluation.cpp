@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/fixed_point.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/vote/rule.hpp"

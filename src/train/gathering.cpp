@@ -78,10 +78,6 @@ Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial) {
       throw Error(fmt::format("{}: holds one synchronous model, not a member of an ensemble", run.folder),
                   "train members by `convoke train RECIPE --member K` with mode = \"ensemble\"");
     }
-    if (std::string what = difference(run.description, runs.front().description); !what.empty()) {
-      throw Error(fmt::format("{} and {} cannot vote together: {}", run.folder, runs.front().folder, what),
-                  "pass runs of one recipe");
-    }
     for (const TrainedMember& member : run.members) {
       const std::int64_t index = member.model.index;
       if (const auto [it, is_new] = places.emplace(index, &run); !is_new) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "convoke/metrics/json.hpp"
-#include "convoke/vote/vote_counts.hpp"
 
 namespace convoke::train {
 namespace {

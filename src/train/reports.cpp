@@ -29,22 +29,37 @@ void Reports::step_done(std::int64_t step, std::int64_t steps, const metrics::Pr
                    .images_per_second = fields.images_per_second});
 }
 
-void Reports::epoch_done(std::int64_t member, std::int64_t updates,
-                         const metrics::EpochFields& fields) const {
-  progress.epoch_line(fields);
-  if (log) log(epoch_record(member, updates, fields));
+void Reports::epoch_done(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch) const {
+  progress.epoch_line(epoch);
+  if (logs == nullptr) return;
+  Settings record{{"event", "epoch"},          {"member", member}, {"epoch", epoch.epoch},
+                  {"epochs", epoch.epochs},    {"step", updates},  {"loss", epoch.loss},
+                  {"accuracy", epoch.accuracy}};
+  if (!std::isnan(epoch.validation_loss)) record.set("validation_loss", epoch.validation_loss);
+  if (!std::isnan(epoch.validation_objective)) record.set("validation_objective", epoch.validation_objective);
+  if (!std::isnan(epoch.validation_accuracy)) record.set("validation_accuracy", epoch.validation_accuracy);
+  if (!std::isnan(epoch.learning_rate)) record.set("learning_rate", epoch.learning_rate);
+  record.set("images_per_second", epoch.images_per_second);
+  record.set("seconds", epoch.seconds);
+  logs->append(record);
 }
 
 void Reports::restored(std::int64_t member, const run::CheckpointState& state, const std::string& why) const {
   progress.warn(
       fmt::format("{}; training goes back to step {}, with {:g} times the learning rate (restore {})", why,
                   state.updates, state.feedback.factor, state.restores));
-  if (forget) forget(state.updates);
-  if (log) log(restore_record(member, state));
+  if (logs == nullptr) return;
+  logs->begin(member, state.updates);
+  logs->append({{"event", "restore"},
+                {"member", member},
+                {"step", state.updates},
+                {"restores", state.restores},
+                {"learning_rate_factor", state.feedback.factor}});
 }
 
-RunLogs::RunLogs(const Job& job, const run::RunFolder& folder) : lines_(folder.metrics()) {
-  if (job.log.csv) csv_.emplace(folder.file("metrics.csv"));
+RunLogs::RunLogs(const Job& job, const run::RunFolder& folder, bool writes) : job_(job), folder_(folder) {
+  if (writes) lines_.emplace(folder.metrics());
+  if (writes && job.log.csv) csv_.emplace(folder.file("metrics.csv"));
 }
 
 RunLogs::~RunLogs() {
@@ -56,7 +71,7 @@ RunLogs::~RunLogs() {
 }
 
 void RunLogs::write_lines() {
-  for (; !unwritten_.empty(); unwritten_.pop_front()) lines_.append(unwritten_.front());
+  for (; lines_ && !unwritten_.empty(); unwritten_.pop_front()) lines_->append(unwritten_.front());
 }
 
 void RunLogs::append(const Settings& record) {
@@ -72,29 +87,31 @@ void RunLogs::append(const Settings& record) {
     }
     if (unwritten_.size() > kMostUnwritten) unwritten_.pop_front();
   }
+  if (!events_) return;
+  try {
+    append_curves(*events_, record);
+  } catch (const Error& error) {  // as a disk that is full: the curves have a gap then
+    fmt::print(stderr, "warning: {}; training goes on\n", error.what());
+  }
 }
 
-void RunLogs::forget_after(std::int64_t member, std::int64_t updates) {
-  const auto unwanted = [&](const Settings& record) { return is_after(record, member, updates); };
-  std::erase_if(unwritten_, unwanted);
-  lines_.remove_if(unwanted);
+void RunLogs::begin(std::int64_t member, std::optional<std::int64_t> resumed_after) try {
+  const auto unwanted = [&](const Settings& record) {
+    return count_at(record, "member") == member && count_at(record, "step").value_or(0) > *resumed_after;
+  };
+  events_.reset();
+  if (resumed_after) std::erase_if(unwritten_, unwanted);
+  if (resumed_after && lines_) lines_->remove_if(unwanted);
+  if (job_.log.tensorboard) events_.emplace(events_folder(job_, folder_, member), resumed_after);
+} catch (const Error& error) {
+  throw JobError(error.what(), error.hint());  // all members need the disk
 }
 
-bool is_after(const Settings& record, std::int64_t member, std::int64_t updates) {
-  return count_at(record, "member") == member && count_at(record, "step").value_or(0) > updates;
-}
-
-Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch) {
-  Settings record{{"event", "epoch"},          {"member", member}, {"epoch", epoch.epoch},
-                  {"epochs", epoch.epochs},    {"step", updates},  {"loss", epoch.loss},
-                  {"accuracy", epoch.accuracy}};
-  if (!std::isnan(epoch.validation_loss)) record.set("validation_loss", epoch.validation_loss);
-  if (!std::isnan(epoch.validation_objective)) record.set("validation_objective", epoch.validation_objective);
-  if (!std::isnan(epoch.validation_accuracy)) record.set("validation_accuracy", epoch.validation_accuracy);
-  if (!std::isnan(epoch.learning_rate)) record.set("learning_rate", epoch.learning_rate);
-  record.set("images_per_second", epoch.images_per_second);
-  record.set("seconds", epoch.seconds);
-  return record;
+std::vector<Settings> RunLogs::end() {
+  events_.reset();
+  if (lines_) return {};
+  const std::deque<Settings> kept = std::exchange(unwritten_, {});
+  return {kept.begin(), kept.end()};
 }
 
 Settings step_record(std::int64_t member, std::int64_t epoch, std::int64_t updates, double loss,
@@ -130,14 +147,6 @@ Settings early_stopping_record(std::int64_t member, const EarlyStopping& rule,
           {"best_validation_loss", state.best.loss},
           {"best_validation_accuracy", state.best.accuracy},
           {"restored", rule.restores_best()}};
-}
-
-Settings restore_record(std::int64_t member, const run::CheckpointState& state) {
-  return {{"event", "restore"},
-          {"member", member},
-          {"step", state.updates},
-          {"restores", state.restores},
-          {"learning_rate_factor", state.feedback.factor}};
 }
 
 Settings evaluation_record(const std::string& split, const Evaluation& evaluation) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
@@ -10,6 +11,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/model_file.hpp"
 #include "convoke/train/ensemble.hpp"
+#include "convoke/train/verdict.hpp"
 #include "convoke/vote/soup.hpp"
 
 namespace convoke::train {
@@ -68,26 +70,36 @@ void require_soups(const Job& job, const DataLoaders& loaders) {
   }
 }
 
-std::vector<SoupOutcome> make_soups(const Job& job, const Ingredients& ingredients,
-                                    const CommonValidation* validation, const data::BatchLoader& test,
-                                    engine::Evaluator& evaluator, const mpi::Communicator& world,
-                                    const run::RunFolder& folder) {
+std::vector<SoupOutcome> make_soups(const Job& job, const Training& training, const Verdict& verdict,
+                                    const Groups& groups, const mpi::Communicator& world,
+                                    const DataLoaders* loaders, const data::BatchLoader& test,
+                                    engine::Evaluator& evaluator, const run::RunFolder& folder) {
+  std::vector<const TrainedMember*> mine;
+  for (const TrainedMember& member : training.members) {
+    if (groups.group.root() && member.failure.empty()) mine.push_back(&member);
+  }
+  std::vector<double> accuracies;
+  for (const TrainedMember& member : verdict.members) {
+    if (member.failure.empty()) accuracies.push_back(member.model.validation_accuracy);
+  }
+  const std::optional<CommonValidation> validation =
+      loaders == nullptr ? std::nullopt : std::optional(common_validation(job, *loaders));
   const std::vector<std::uint32_t> test_ids = all_ids(test.split());
   const auto mix = [&](std::span<const double> shares) {
     std::vector<double> of_member(static_cast<std::size_t>(job.ensemble.members));
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      of_member[static_cast<std::size_t>(ingredients.members[i])] = shares[i];
+      of_member[static_cast<std::size_t>(verdict.voters[i])] = shares[i];
     }
-    return average(ingredients.mine, of_member, evaluator.parameter_values(), world);
+    return average(mine, of_member, evaluator.parameter_values(), world);
   };
   const auto trial = [&](std::span<const double> shares) {
-    ensure(validation != nullptr, "a soup that makes trials has validation samples");
+    ensure(validation.has_value(), "a soup that makes trials has validation samples");
     return score(evaluator, mix(shares), validation->loader, validation->ids, world).accuracy;
   };
   std::vector<SoupOutcome> soups;
   for (const std::string& name : job.ensemble.soups) {
     SoupOutcome& soup = soups.emplace_back(SoupOutcome{name, {}, {}});
-    soup.shares = vote::find_soup(name)(ingredients.accuracies, trial);
+    soup.shares = vote::find_soup(name)(accuracies, trial);
     const std::vector<float> parameters = mix(soup.shares);
     soup.score = score(evaluator, parameters, test, test_ids, world);
     run::on_root(world, [&] {

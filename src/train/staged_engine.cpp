@@ -26,10 +26,8 @@ StagedEngine::StagedEngine(const ModelContext& context)
   make_engine(0, 0);
 }
 
-void StagedEngine::drop_engine() { replica_.reset(); }
-
 void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
-  drop_engine();  // frees its memory for the next engine
+  replica_.reset();  // frees its memory for the next engine
   const std::span<const Stage> begun = std::span(context_.job.loop.stages).first(stages);
   stages_begun_ = stages;
   learning_rate_ = learning_rate_after(begun, context_.job.loop.learning_rate);
@@ -76,7 +74,7 @@ void StagedEngine::enter(std::size_t stages, std::size_t cached, std::int64_t ep
   state.updates = replica_->engine().steps_done();
   mpi::together(context_.group, [&] { capture(state); });
   if (cached != cached_) {
-    drop_engine();  // it reads the features
+    replica_.reset();  // it reads the features
     features_ = nullptr;
     own_.reset();
     if (cached > 0) open_features(cached, state.parameters);

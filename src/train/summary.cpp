@@ -277,7 +277,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
     text += fmt::format("                {} could not be written into the run folder",
                         counted(use.failed, "checkpoint"));
     if (use.in_fallback > 0)
-      text += fmt::format("; {} went to {}", use.in_fallback, job.checkpoints.fallback.string());
+      text += fmt::format("; {} went to {}", use.in_fallback, job.checkpoints.fallback);
     text += "\n";
   }
   if (const run::FeatureUse& features = cost.features; features.any()) {
@@ -291,15 +291,14 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
   if (!std::isnan(validation)) text += fmt::format("  validation    accuracy {:.4f}\n", validation);
   bool failed = false;
   for (const TrainedMember& member : verdict.members) {
+    const std::string who = job.is_ensemble ? fmt::format("member {} ", member.model.index) : "";
     if (member.stopped_at > 0) {
-      text += fmt::format("  {}stopped early after {} steps, in epoch {}\n",
-                          job.is_ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
+      text += fmt::format("  {}stopped early after {} steps, in epoch {}\n", who,
                           format_count(member.stopped_at), member.epochs_done + 1);
     }
     if (member.restores > 0) {
       text += fmt::format(
-          "  {}diverged and went back to a checkpoint {}; its learning rate is {:g} times as high\n",
-          job.is_ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
+          "  {}diverged and went back to a checkpoint {}; its learning rate is {:g} times as high\n", who,
           counted(member.restores, "time"), member.rate_factor);
     }
     if (!member.failure.empty()) {

@@ -1,5 +1,3 @@
-#include "convoke/train/tensorboard.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "convoke/core/lookup.hpp"
+#include "convoke/train/reports.hpp"
 #include "convoke/train/verdict.hpp"
 
 namespace convoke::train {

@@ -17,6 +17,20 @@ constexpr const char* kSteadier =
 
 }  // namespace
 
+std::span<const float> TrainedMember::parameters() const {
+  if (stored == nullptr) return model.parameters;
+  const std::span<const std::byte> bytes = stored->bytes();
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+void TrainedMember::store(const std::filesystem::path& folder) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(model.parameters));
+  os::File file = os::File::unnamed(folder);
+  file.write_at(0, bytes);
+  stored = std::make_shared<const os::MappedPart>(file, 0, bytes.size());
+  model.parameters = std::vector<float>();  // frees the memory, which = {} would keep
+}
+
 Trainer::Trainer(ModelContext context, run::StopAgreement& stop, run::Checkpoints checkpoints)
     : context_(std::move(context)),
       stop_(stop),
@@ -24,10 +38,10 @@ Trainer::Trainer(ModelContext context, run::StopAgreement& stop, run::Checkpoint
       checkpointing_(context_, engine_, std::move(checkpoints)),
       validation_(context_, engine_, checkpointing_) {}
 
-Outcome Trainer::run() {
+void Trainer::run(TrainedMember& result) {
   for (;;) {
     try {
-      return train();
+      return train(result);
     } catch (const Divergence& divergence) {
       go_back(divergence);
     }
@@ -53,23 +67,22 @@ void Trainer::go_back(const Divergence& divergence) {
   if (context_.group.root()) context_.reports.restored(context_.assignment.member, state_, divergence.what());
 }
 
-Outcome Trainer::train() {
+void Trainer::train(TrainedMember& result) {
   run::StopReason interrupted;
   while (!interrupted && !state_.best.stopped && state_.epochs_done < context_.job.loop.epochs) {
     interrupted = train_epoch();
     if (!interrupted && !state_.best.stopped) checkpointing_.after_epoch(state_);
   }
   checkpointing_.finish(state_, bool(interrupted));
-  std::vector<float> kept = validation_.kept(engine_.result(), state_);
-  return {.interrupted_by = interrupted,
-          .epochs_done = state_.epochs_done,
-          .steps = state_.updates,
-          .stopped_at = state_.best.stopped ? state_.updates : 0,
-          .samples_processed = samples_processed_,
-          .restores = state_.restores,
-          .rate_factor = state_.feedback.factor,
-          .validation_accuracy = state_.validation_accuracy,
-          .parameters = std::move(kept)};
+  result.model.parameters = validation_.kept(engine_.result(), state_);
+  result.model.validation_accuracy = state_.validation_accuracy;
+  result.interrupted_by = interrupted;
+  result.epochs_done = state_.epochs_done;
+  result.steps = state_.updates;
+  result.stopped_at = state_.best.stopped ? state_.updates : 0;
+  result.samples_processed = samples_processed_;
+  result.restores = state_.restores;
+  result.rate_factor = state_.feedback.factor;
 }
 
 // The order of samples is a pure function of seed and epoch, so an interrupted epoch continues with its next
@@ -85,18 +98,18 @@ run::StopReason Trainer::train_epoch() {
   read_ahead(plan, ahead);
   if (context_.phases.first_step == 0) context_.phases.first_step = context_.phases.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
-  engine::MicroBatchShares shares = engine_.shares();
+  engine::MicroBatchShares shares = engine_.replica().shares();
   double seconds = 0;
   run::StopReason reason;
   while (state_.steps_done < plan.steps()) {
     seconds += take_step(plan.step(state_.steps_done), plan.repeats(state_.steps_done));
     if (ahead) ahead->step_done();
-    if (engine_.shares() != shares) {
-      shares = engine_.shares();
+    if (engine_.replica().shares() != shares) {
+      shares = engine_.replica().shares();
       shares_changed(plan, ahead);
     }
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
-    if (engine_.sums().steps > 0) continue;  // the models of ranks differ
+    if (engine_.replica().sums().steps > 0) continue;  // the models of ranks differ
     if (validation_.due(state_.updates)) {
       require_finite();
       validation_.at_step(engine_.result(), state_);
@@ -118,7 +131,7 @@ void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAh
   if (stream == nullptr || engine_.features() != nullptr || state_.steps_done == plan.steps()) return;
   mpi::together(context_.group, [&] {
     ahead.emplace(*stream, plan, state_.steps_done,
-                  [shares = engine_.shares(), micro_batch = context_.job.engine.micro_batch,
+                  [shares = engine_.replica().shares(), micro_batch = context_.job.engine.micro_batch,
                    rank = context_.group.rank()](std::int64_t samples) {
                     return shares.samples(samples, micro_batch, rank);
                   });
@@ -132,7 +145,7 @@ void Trainer::shares_changed(const data::EpochPlan& plan, std::optional<data::Re
   const std::int64_t micro_batches = context_.job.engine.batch / context_.job.engine.micro_batch;
   std::int64_t least = micro_batches, most = 0;
   for (int rank = 0; rank < context_.group.size(); ++rank) {
-    const std::int64_t count = engine_.shares().micro_batches(micro_batches, rank).count;
+    const std::int64_t count = engine_.replica().shares().micro_batches(micro_batches, rank).count;
     least = std::min(least, count);
     most = std::max(most, count);
   }
@@ -143,7 +156,7 @@ void Trainer::shares_changed(const data::EpochPlan& plan, std::optional<data::Re
 
 // Between two synchronizations a rank knows only its own share of the samples.
 void Trainer::show(double images_per_second) {
-  const engine::Replica::StepSums& since = engine_.sums();
+  const engine::Replica::StepSums& since = engine_.replica().sums();
   const auto size = static_cast<std::int64_t>(context_.assignment.training.size());
   const std::int64_t synchronized =
       std::min((state_.steps_done - since.steps) * context_.job.engine.batch, size);
@@ -169,11 +182,11 @@ double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const st
 // The numbers of a validation, and what is stored, belong to one model.
 bool Trainer::must_synchronize() const {
   return state_.steps_done == steps_per_epoch_ || validation_.due(state_.updates) ||
-         engine_.synchronizes_after(state_.epochs_done, state_.steps_done);
+         engine_.replica().synchronizes_after(state_.epochs_done, state_.steps_done);
 }
 
 void Trainer::synchronize() {
-  const engine::Replica::StepSums sums = engine_.synchronize();
+  const engine::Replica::StepSums sums = engine_.replica().synchronize();
   if (!std::isfinite(sums.loss)) diverged();
   state_.loss_sum += sums.loss;
   state_.correct_sum += sums.correct;
@@ -184,15 +197,16 @@ void Trainer::synchronize() {
 // All this follows from the number of the step, so a resumed run writes the lines of an uninterrupted one.
 void Trainer::log_step(const engine::Replica::StepSums& sums) {
   const std::int64_t every = context_.job.log.every_steps;
-  if (every == 0 || !context_.reports.log) return;
+  if (every == 0 || context_.reports.logs == nullptr) return;
   if (state_.updates / every == (state_.updates - sums.steps) / every) return;
   const auto samples = static_cast<double>(sums.samples);
-  context_.reports.log(step_record(context_.assignment.member, state_.epochs_done + 1, state_.updates,
-                                   sums.loss / samples, sums.correct / samples, rate_of(state_.updates - 1)));
+  context_.reports.logs->append(step_record(context_.assignment.member, state_.epochs_done + 1,
+                                            state_.updates, sums.loss / samples, sums.correct / samples,
+                                            rate_of(state_.updates - 1)));
 }
 
 void Trainer::diverged() {
-  const std::string where = engine_.diagnose();
+  const std::string where = engine_.replica().diagnose();
   throw_divergence(fmt::format("the loss is not finite at epoch {}, step {}: first in {}",
                                state_.epochs_done + 1, state_.steps_done, where));
 }

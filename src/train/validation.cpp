@@ -36,8 +36,8 @@ bool Validation::due(std::int64_t updates) const {
 
 void Validation::at_step(const std::vector<float>& parameters, run::CheckpointState& state) {
   const engine::Score found = score(parameters, state);
-  if (context_.reports.log) {
-    context_.reports.log(
+  if (context_.reports.logs != nullptr) {
+    context_.reports.logs->append(
         validation_record(context_.assignment.member, state.epochs_done + 1, state.updates, found));
   }
   record(found, parameters, state);
@@ -123,8 +123,9 @@ const FeatureCache* Validation::features(const std::vector<float>& parameters) {
 void Validation::record(const engine::Score& score, const std::vector<float>& parameters,
                         run::CheckpointState& state) {
   run::BestSoFar& best = state.best;
-  const bool better = context_.job.loop.early_stopping.record(score, state.updates, best);
-  if (better && context_.job.loop.early_stopping.restores_best()) {
+  const EarlyStopping& rule = context_.job.loop.early_stopping;
+  const bool better = rule.record(score, state.updates, best);
+  if (better && rule.restores_best()) {
     mpi::together(context_.group, [&] { best.parameters = parameters; });
   }
   checkpointing_.keep_best(parameters,
@@ -132,14 +133,12 @@ void Validation::record(const engine::Score& score, const std::vector<float>& pa
   if (!best.stopped) return;
   context_.reports.progress.note(
       best.updates == 0
-          ? fmt::format("stopped early: {} was not finite in {}", context_.job.loop.early_stopping.monitor(),
+          ? fmt::format("stopped early: {} was not finite in {}", rule.monitor(),
                         counted(best.wait, "evaluation"))
-          : fmt::format("stopped early: {} has not improved since step {} of {} ({})",
-                        context_.job.loop.early_stopping.monitor(), best.updates, state.updates,
-                        counted(best.wait, "evaluation")));
-  if (context_.reports.log)
-    context_.reports.log(
-        early_stopping_record(context_.assignment.member, context_.job.loop.early_stopping, state));
+          : fmt::format("stopped early: {} has not improved since step {} of {} ({})", rule.monitor(),
+                        best.updates, state.updates, counted(best.wait, "evaluation")));
+  if (context_.reports.logs != nullptr)
+    context_.reports.logs->append(early_stopping_record(context_.assignment.member, rule, state));
 }
 
 std::vector<float> Validation::kept(std::vector<float> last, run::CheckpointState& state) const {

@@ -15,7 +15,6 @@
 #include "convoke/train/member_exchange.hpp"
 #include "convoke/train/reports.hpp"
 #include "convoke/train/soup.hpp"
-#include "convoke/train/tensorboard.hpp"
 
 namespace convoke::train {
 
@@ -39,24 +38,6 @@ void write_models(const Job& job, std::span<const TrainedMember* const> voters,
   }
   throw Error("no member is left to vote: " + join(reasons, "; "),
               "remove the cause; then --resume continues each member from its newest checkpoint");
-}
-
-// Makes the soups from the members where they were trained. Collective.
-std::vector<SoupOutcome> soups_of(const Job& job, const Training& training, const Verdict& verdict,
-                                  const Groups& groups, const mpi::Communicator& world,
-                                  const DataLoaders* loaders, const data::BatchLoader& test,
-                                  engine::Evaluator& evaluator, const run::RunFolder& folder) {
-  std::vector<const TrainedMember*> mine;
-  for (const TrainedMember& member : training.members) {
-    if (groups.group.root() && member.failure.empty()) mine.push_back(&member);
-  }
-  Ingredients ingredients{mine, verdict.voters, {}};
-  for (const TrainedMember& member : verdict.members) {
-    if (member.failure.empty()) ingredients.accuracies.push_back(member.model.validation_accuracy);
-  }
-  const std::optional<CommonValidation> validation =
-      loaders == nullptr ? std::nullopt : std::optional(common_validation(job, *loaders));
-  return make_soups(job, ingredients, validation ? &*validation : nullptr, test, evaluator, world, folder);
 }
 
 }  // namespace
@@ -96,7 +77,7 @@ Verdict gather_and_vote(const Job& job, const Training& training, const Groups& 
   verdict.test =
       evaluate(evaluator, std::ssize(voters), parameters, test, all_ids(test.split()), world, job.loop.top_k);
   if (voters.size() > 1 && !job.ensemble.soups.empty()) {
-    verdict.test.soups = soups_of(job, training, verdict, groups, world, loaders, test, evaluator, folder);
+    verdict.test.soups = make_soups(job, training, verdict, groups, world, loaders, test, evaluator, folder);
   }
   verdict.report = metrics::classification_report(verdict.test.rule(job.ensemble.rule).all);
   run::on_root(world, [&] {

@@ -25,7 +25,7 @@ class CheckpointStorage {
 
   const run::Checkpoints& checkpoints() const { return checkpoints_; }
 
-  /// Writes a state. Throws nothing: see news() and lost().
+  /// Writes a state. Throws nothing: see news() and why_lost().
   void save(const run::CheckpointState& state);
 
   /// Counts since the start of this object.
@@ -35,10 +35,8 @@ class CheckpointStorage {
     std::int64_t lost() const { return failed - in_fallback; }
   };
   Counts counts() const;
-  /// True if the newest state is in neither folder.
-  bool lost() const;
-  /// The reason of the newest failure.
-  std::string failure() const;
+  /// The reason if the newest state is in neither folder; otherwise empty.
+  std::string why_lost() const;
   /// Returns a message when writing into the run folder begins to fail, when the fallback folder begins to
   /// fail too, and when it works again; otherwise nothing.
   std::optional<std::string> news();
@@ -105,7 +103,6 @@ class Checkpointing {
   void note_written();
   bool as_root(bool wanted) const;
   void save(const run::CheckpointState& state);
-  std::vector<std::string> failures();  // best models that could not be written; they count as left out
   void count_lost();
   void report_failures();
 

@@ -1,13 +1,7 @@
 #pragma once
 #include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
-#include "convoke/core/settings.hpp"
-#include "convoke/os/file.hpp"
 #include "convoke/run/run_folder.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
@@ -15,27 +9,6 @@
 #include "convoke/train/trainer.hpp"
 
 namespace convoke::train {
-
-/// A member after training.
-struct TrainedMember {
-  run::Member model;  ///< parameters only where it was trained, and not if they are stored
-  std::shared_ptr<const os::MappedPart> stored;  ///< its parameters in a file, or null
-  int rank = 0;                                  ///< the rank of the world that has its parameters
-  std::string failure;                           ///< why the member left the vote; empty if it votes
-  run::StopReason interrupted_by;
-  std::int64_t epochs_done = 0;
-  std::int64_t steps = 0;       ///< since the start of its training
-  std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: not stopped early
-  std::int64_t samples_processed = 0;
-  std::int64_t restores = 0;  ///< as in Outcome, like the next
-  double rate_factor = 1;
-
-  /// Returns its canonical parameters, on the rank that has them.
-  std::span<const float> parameters() const;
-  /// Moves the parameters to a file without a name in `folder`. Throws Error, for example if the disk is
-  /// full.
-  void store(const std::filesystem::path& folder);
-};
 
 /// The result of training on one rank. One synchronous model is an ensemble of one member whose group is the
 /// world.

@@ -29,8 +29,8 @@ MemberRun read_member_run(const std::string& folder, std::int64_t epochs_done,
 std::string difference(const run::ModelDescription& a, const run::ModelDescription& b);
 
 /// Collects the members of `job` from the runs that trained them one by one, in order, as train_members would
-/// return them. Throws Error naming the folders if a run is not part of an ensemble or has another
-/// architecture, if a member occurs twice, or if one is missing and `partial` is false.
+/// return them. Throws Error naming the folders if a run is not part of an ensemble, if a member occurs
+/// twice, or if one is missing and `partial` is false. Their models have no difference().
 Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial = false);
 
 }  // namespace convoke::train

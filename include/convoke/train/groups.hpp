@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/data/epoch_plan.hpp"

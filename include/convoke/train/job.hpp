@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -89,9 +88,9 @@ struct SampleOptions {
 
 struct CheckpointOptions {
   run::CheckpointInterval every;
-  std::int64_t keep = 2;           ///< number of newest checkpoints to keep
-  std::int64_t keep_best = 1;      ///< number of best models (by validation) to keep; 0: none
-  std::filesystem::path fallback;  ///< folder for checkpoints that the run folder does not take; empty: none
+  std::int64_t keep = 2;       ///< number of newest checkpoints to keep
+  std::int64_t keep_best = 1;  ///< number of best models (by validation) to keep; 0: none
+  std::string fallback;        ///< folder for checkpoints that the run folder does not take; empty: none
 };
 
 struct MemoryOptions {

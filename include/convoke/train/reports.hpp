@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
 #include <deque>
-#include <functional>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/metrics/event_file.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/metrics/run_log.hpp"
 #include "convoke/run/checkpoint.hpp"
@@ -17,57 +19,60 @@
 
 namespace convoke::train {
 
+class RunLogs;
+struct Verdict;
+
 /// Where a trainer reports its progress.
 struct Reports {
-  metrics::Progress& progress;               ///< silent on all ranks except one
-  std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
-  std::string title = {};                    ///< "mnist-ensemble member 2/4"
-  run::StatusWriter* status = nullptr;       ///< for `convoke watch`; null on all ranks except one
-  /// Removes the lines after so many steps, which are made again; may be empty.
-  std::function<void(std::int64_t updates)> forget = {};
+  metrics::Progress& progress;          ///< silent on all ranks except one
+  RunLogs* logs = nullptr;              ///< null on all ranks of the group except its root
+  std::string title = {};               ///< "mnist-ensemble member 2/4"
+  run::StatusWriter* status = nullptr;  ///< for `convoke watch`; null on all ranks except one
 
   /// Call it after `step` of `steps` since the start; `fields` of the epoch so far.
   void step_done(std::int64_t step, std::int64_t steps, const metrics::ProgressFields& fields) const;
-  /// Call it at the end of an epoch of a member, after `updates` steps since the start.
-  void epoch_done(std::int64_t member, std::int64_t updates, const metrics::EpochFields& fields) const;
+  /// Call it at the end of an epoch of a member, after `updates` steps since the start. NaN values are left
+  /// out of the log.
+  void epoch_done(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch) const;
   /// Call it when a member has diverged and goes back to `state`; `why`: the message of the divergence.
   void restored(std::int64_t member, const run::CheckpointState& state, const std::string& why) const;
 };
 
-/// The logs of all members: metrics.jsonl and, if the job wants it, metrics.csv. Only rank 0 writes them,
-/// because several hosts cannot safely append lines to one file on a network file system.
+/// The logs of the members of a group, at its root: metrics.jsonl and, if the job wants them, metrics.csv and
+/// event files for TensorBoard, which belong to a member. Only rank 0 writes the first two, because several
+/// hosts cannot safely append lines to one file on a network file system; other roots keep their records.
 class RunLogs {
  public:
-  /// Throws Error naming the file.
-  RunLogs(const Job& job, const run::RunFolder& folder);
+  /// `writes`: true on rank 0. Job and folder must outlive the logs. Throws Error naming the file.
+  RunLogs(const Job& job, const run::RunFolder& folder, bool writes = true);
   ~RunLogs();  ///< tries again to write records that are kept; prints a warning if they are lost
   RunLogs(const RunLogs&) = delete;
   RunLogs& operator=(const RunLogs&) = delete;
 
+  /// Call it before a member trains, and when it goes back. Removes the lines of metrics.jsonl about it after
+  /// its first `resumed_after` steps, because it makes these steps again. Throws JobError naming the file.
+  void begin(std::int64_t member, std::optional<std::int64_t> resumed_after);
   /// Appends one of the records below. If that fails (a full disk), it keeps the record, prints a
   /// warning once, and tries again with the next record; beyond 100,000 records it drops the oldest. A
-  /// line of metrics.csv is left out then.
+  /// line of metrics.csv, and points of curves, are left out then.
   void append(const Settings& record);
-  /// Removes the lines of metrics.jsonl about a member after its first `updates` steps, because a resumed
-  /// run makes these steps again. Throws Error naming the file.
-  void forget_after(std::int64_t member, std::int64_t updates);
+  /// Call it after the last member: returns the records that only rank 0 writes, which the caller sends
+  /// there.
+  std::vector<Settings> end();
 
  private:
   void write_lines();
 
+  const Job& job_;
+  const run::RunFolder& folder_;
   std::deque<Settings> unwritten_;
   bool warned_ = false;
-  metrics::RunLog lines_;
+  std::optional<metrics::RunLog> lines_;  // empty: only keeps the records
   std::optional<metrics::CsvLog> csv_;
+  std::optional<metrics::EventFile> events_;  // of the member that trains
 };
 
-/// True if a record is about a member after its first `updates` steps.
-bool is_after(const Settings& record, std::int64_t member, std::int64_t updates);
-
 // The lines of metrics.jsonl; docs/formats.md lists their keys.
-
-/// The end of an epoch of one member, after `updates` steps since the start. NaN values are left out.
-Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch);
 
 /// One step of a member, or the mean over the steps since its ranks last synchronized: `loss` and `accuracy`
 /// are means over the samples. `updates` steps since the start, in epoch `epoch` (from 1).
@@ -82,10 +87,21 @@ Settings validation_record(std::int64_t member, std::int64_t epoch, std::int64_t
 Settings early_stopping_record(std::int64_t member, const EarlyStopping& rule,
                                const run::CheckpointState& state);
 
-/// A member that diverged and went back to `state`.
-Settings restore_record(std::int64_t member, const run::CheckpointState& state);
-
 /// An evaluation of all members on `split`.
 Settings evaluation_record(const std::string& split, const Evaluation& evaluation);
+
+// Writes event files of a run for TensorBoard: `tensorboard --logdir RUN`.
+
+/// Returns the folder for the event files of a member: tensorboard/ in the run folder, or
+/// tensorboard/member-000 in an ensemble.
+std::filesystem::path events_folder(const Job& job, const run::RunFolder& folder, std::int64_t member);
+
+/// Writes loss, accuracy, learning rate and speed of an epoch's or a validation's record
+/// at its step; ignores other records. Throws Error naming the file.
+void append_curves(metrics::EventFile& events, const Settings& record);
+
+/// Writes the test results after the last step: those of each voting member to its folder, and in an ensemble
+/// the accuracy of every rule to tensorboard/. Call it on one rank. Throws Error naming the file.
+void append_test(const Job& job, const run::RunFolder& folder, const Verdict& verdict);
 
 }  // namespace convoke::train

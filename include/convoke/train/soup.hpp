@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -11,7 +10,10 @@
 
 namespace convoke::train {
 
+struct Groups;
 struct TrainedMember;
+struct Training;
+struct Verdict;
 
 /// Returns the sum of the members' canonical parameters, batch-norm statistics included, each times its
 /// share: (values), the same on all ranks, and bit-identical however the members are spread over the ranks.
@@ -24,18 +26,12 @@ std::vector<float> average(std::span<const TrainedMember* const> mine, std::span
 /// Throws Error if the job wants a soup whose members lack the validation samples that it needs.
 void require_soups(const Job& job, const DataLoaders& loaders);
 
-/// The members that may become part of a soup.
-struct Ingredients {
-  std::span<const TrainedMember* const> mine;  ///< as in average()
-  std::vector<std::int64_t> members;           ///< the numbers of all of them, the same on all ranks
-  std::vector<double> accuracies;              ///< their validation accuracies
-};
-
-/// Makes the soups `job.ensemble.soups`, evaluates each on `test`, and writes each to soup-<name>.h5 in the
-/// folder. `validation`: for a soup that makes trials; may be null otherwise. Collective.
-std::vector<SoupOutcome> make_soups(const Job& job, const Ingredients& ingredients,
-                                    const CommonValidation* validation, const data::BatchLoader& test,
-                                    engine::Evaluator& evaluator, const mpi::Communicator& world,
-                                    const run::RunFolder& folder);
+/// Makes the soups `job.ensemble.soups` from the members of `verdict` that vote, where they were trained;
+/// evaluates each on `test`, and writes each to soup-<name>.h5 in the folder. `loaders`: the samples of the
+/// training, for a soup that makes trials; may be null otherwise. Collective.
+std::vector<SoupOutcome> make_soups(const Job& job, const Training& training, const Verdict& verdict,
+                                    const Groups& groups, const mpi::Communicator& world,
+                                    const DataLoaders* loaders, const data::BatchLoader& test,
+                                    engine::Evaluator& evaluator, const run::RunFolder& folder);
 
 }  // namespace convoke::train

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,14 +50,8 @@ class StagedEngine {
   /// See engine::Replica.
   void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
             std::span<const std::uint32_t> repeats);
-  const engine::MicroBatchShares& shares() const { return replica_->shares(); }
-  /// The sums of this rank's replica since the last synchronization.
-  const engine::Replica::StepSums& sums() const { return replica_->sums(); }
-  bool synchronizes_after(std::int64_t epoch, std::int64_t step) const {
-    return replica_->synchronizes_after(epoch, step);
-  }
-  engine::Replica::StepSums synchronize() { return replica_->synchronize(); }
-  std::string diagnose() { return replica_->diagnose(); }
+  /// What makes the steps; another one after begin_epoch() and restore().
+  engine::Replica& replica() const { return *replica_; }
 
   /// See engine::StepEngine; empty on ranks that share the memory of another one, which looks at it.
   std::string first_bad_parameter() {
@@ -93,7 +86,6 @@ class StagedEngine {
   template <class Array>
   std::vector<float> canonical(const Array& array) const;
   void take_own_state(run::CheckpointState& state) const;
-  void drop_engine();
   void enter(std::size_t stages, std::size_t cached, std::int64_t epoch);
   void open_features(std::size_t last, const std::vector<float>& parameters);
   bool compute_features(std::int64_t epochs_done, const FeatureCache::Stop& stop);

@@ -1,14 +1,15 @@
 #pragma once
 #include <cstdint>
-#include <limits>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "convoke/data/read_ahead.hpp"
-#include "convoke/mpi/together.hpp"
+#include "convoke/os/file.hpp"
 #include "convoke/run/checkpoint.hpp"
+#include "convoke/run/model_file.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/train/checkpointing.hpp"
 #include "convoke/train/on_divergence.hpp"
@@ -17,17 +18,25 @@
 
 namespace convoke::train {
 
-/// The result of training one model.
-struct Outcome {
-  run::StopReason interrupted_by;  ///< if set, there is a checkpoint to resume from
+/// A member after training, or the one synchronous model.
+struct TrainedMember {
+  run::Member model;  ///< parameters only where it was trained, and not if they are stored
+  std::shared_ptr<const os::MappedPart> stored;  ///< its parameters in a file, or null
+  int rank = 0;                                  ///< the rank of the world that has its parameters
+  std::string failure;                           ///< why the member left the vote; empty if it votes
+  run::StopReason interrupted_by;                ///< if set, there is a checkpoint to resume from
   std::int64_t epochs_done = 0;
-  std::int64_t steps = 0;       ///< since the start
-  std::int64_t stopped_at = 0;  ///< steps after which early stopping ended training; 0: not stopped early
+  std::int64_t steps = 0;       ///< since the start of its training
+  std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: not stopped early
   std::int64_t samples_processed = 0;  ///< by this run on all ranks of the group
   std::int64_t restores = 0;           ///< how often training diverged and went back (OnDivergence)
   double rate_factor = 1;              ///< of the learning rate, after restores and by the schedule
-  double validation_accuracy = std::numeric_limits<double>::quiet_NaN();
-  std::vector<float> parameters;  ///< canonical; the best or the last; validation accuracy belongs to these
+
+  /// Returns its canonical parameters, on the rank that has them.
+  std::span<const float> parameters() const;
+  /// Moves the parameters to a file without a name in `folder`. Throws Error, for example if the disk is
+  /// full.
+  void store(const std::filesystem::path& folder);
 };
 
 /// Trains one model with the ranks of one group.
@@ -46,14 +55,15 @@ class Trainer {
   /// Steps since the start, including those of earlier runs.
   std::int64_t steps() const { return state_.updates; }
 
-  /// Trains to the last epoch, until early stopping, or until a signal. If the loss, a parameter or its
+  /// Trains to the last epoch, until early stopping, or until a signal, and fills in `result`: the parameters
+  /// are the best or the last, and the validation accuracy belongs to these. If the loss, a parameter or its
   /// optimizer state is not finite, goes back as Job::on_divergence says. Collective. Throws Divergence,
   /// SilentCorruption, JobError as Checkpointing::finish does, and any error of a rank of the group
   /// (mpi::GroupError, on all of them).
-  Outcome run();
+  void run(TrainedMember& result);
 
  private:
-  Outcome train();
+  void train(TrainedMember& result);
   void go_back(const Divergence& divergence);
   run::StopReason train_epoch();
   void read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead);
