@@ -50,8 +50,9 @@ std::string submit_more(const study::StudyFile& file, const std::vector<study::C
                         const std::vector<std::int64_t>& numbers, const std::string& folder,
                         const std::string& scripts, const SlurmOptions& options);
 
-/// The partitions that sinfo lists. Throws Error if Slurm is not installed, or does not answer.
-std::vector<slurm::Partition> ask_sinfo();
+/// The partition of this name among those that sinfo lists (slurm::choose). Throws Error if Slurm is not
+/// installed, or does not answer.
+slurm::Partition ask_sinfo(const std::string& name);
 
 /// Runs a script that submits jobs, and returns its output, the numbers of the jobs. Throws Error with the
 /// message of Slurm and an explanation, and names the jobs that are already in the queue.

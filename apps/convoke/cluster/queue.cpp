@@ -68,14 +68,15 @@ void warn_of_hopeless(const std::string& submitted) {
 
 }  // namespace
 
-std::vector<slurm::Partition> ask_sinfo() {
+slurm::Partition ask_sinfo(const std::string& name) {
   if (!os::find_program("sinfo")) {
     throw Error("Slurm is not installed here: sinfo is not on the PATH",
                 "use a login node of the cluster, or add --nodes N --ranks-per-node R --cpus-per-rank C");
   }
   const os::Answer answer = os::run({slurm::kSinfo.begin(), slurm::kSinfo.end()});
   if (answer.code != 0) throw Error("sinfo fails: " + answer.output, explain(answer.output));
-  return slurm::parse_sinfo(answer.output);
+  const std::vector<slurm::Partition> partitions = slurm::parse_sinfo(answer.output);
+  return choose(partitions, name);
 }
 
 std::string submit(const std::string& script) {

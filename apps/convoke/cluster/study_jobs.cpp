@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <tuple>
 
 #include "convoke/core/error.hpp"
@@ -97,12 +98,11 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
 std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                         const std::vector<std::int64_t>& numbers, const std::string& folder,
                         const std::string& scripts, const SlurmOptions& options) {
-  std::vector<slurm::Partition> partitions;
-  const slurm::Partition* partition = nullptr;
+  std::optional<slurm::Partition> asked;
   if (options.layout.ranks_per_node == 0) {
-    partitions = ask_sinfo();
-    partition = &choose(partitions, options.job.partition);
+    asked = ask_sinfo(options.job.partition);
   }
+  const slurm::Partition* const partition = asked ? &*asked : nullptr;
   slurm::JobSet jobs;
   add_study_runs(jobs, sizes_of(file, configurations, numbers, options.layout.ranks_per_node, partition),
                  options.at_once);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -144,23 +143,6 @@ void print_groups(const data::DatasetReader& reader) {
   }
 }
 
-/// Shows how far each phase of an inspection is.
-class PhaseProgress {
- public:
-  void operator()(std::string_view phase, double done) {
-    if (phase != phase_) {
-      phase_ = phase;
-      line_.emplace(phase_, done > 0 ? kSteps : 0, true);  // a phase that begins at 0 tells no more
-    }
-    line_->update(std::llround(done * kSteps), {});
-  }
-
- private:
-  static constexpr int kSteps = 1000;
-  std::string phase_;
-  std::optional<metrics::Progress> line_;
-};
-
 // Adds a section with some training samples of the dataset, each as stored and as augmented by the recipe in
 // its first epochs. Throws Error if the recipe does not augment, or the dataset has no 8-bit pictures or
 // lacks the training split.
@@ -230,8 +212,16 @@ int inspect(const InspectOptions& options) {
   explore::InspectionOptions work;
   work.seed = options.seed;
   work.sample = options.sample;
-  std::optional<PhaseProgress> progress(std::in_place);
-  work.progress = std::ref(*progress);
+  constexpr int kSteps = 1000;
+  std::string phase;
+  std::optional<metrics::Progress> progress;  // of the phase
+  work.progress = [&](std::string_view now, double done) {
+    if (now != phase) {
+      phase = now;
+      progress.emplace(phase, done > 0 ? kSteps : 0, true);  // a phase that begins at 0 tells no more
+    }
+    progress->update(std::llround(done * kSteps), {});
+  };
   const explore::Inspection found = explore::inspect(reader, work);
   progress.reset();
 

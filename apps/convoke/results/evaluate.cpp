@@ -10,10 +10,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
-#include "convoke/interop/model_io.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/nn/plan/parameters.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/node_memory.hpp"
@@ -26,15 +24,9 @@
 namespace convoke::app {
 namespace {
 
-struct EvaluateOptions {
-  std::string model;
+struct EvaluateOptions : ModelOptions {
   std::string data;   ///< empty: the dataset of the model's run
   std::string split;  ///< empty: the run's data.test_split; "test" for a model without a recipe
-  std::string rule;   ///< empty: that of the run
-  ModelReading reading;
-  int threads = 0;         ///< per rank; 0: auto
-  std::int64_t views = 1;  ///< of each sample; the outputs are averaged
-  nn::Precision precision = nn::Precision::kFloat32;
   bool json = false;
 };
 
@@ -63,12 +55,12 @@ int evaluate(const EvaluateOptions& options) {
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const run::Machine machine = bound_machine(world, options.threads);
-  const std::filesystem::path file = interop::find_model(options.model);
-  run::ModelSet models = models_of(file, options.reading, world);
-  const std::optional<recipe::Recipe> recipe = recipe_beside(file);
+  ModelsInUse in_use = models_for(options, world);
+  run::ModelSet& models = in_use.models;
+  const std::filesystem::path& file = in_use.file;
+  const std::optional<recipe::Recipe>& recipe = in_use.recipe;
+  const std::string& rule = in_use.rule;
   const std::string split = split_of(options, recipe);
-  const std::string rule = voting_rule(options.rule, recipe);
-  const std::string precision = precision_text(options.precision, models.description, recipe);
 
   // 2. The samples: one copy per node.
   const mpi::Communicator node = world.split_node();
@@ -125,7 +117,8 @@ int evaluate(const EvaluateOptions& options) {
   }
   fmt::print("{}\n{}, {}: {} {} in {} ({}){}{}\n{}", describe(file, models), dataset.file().string(), split,
              format_count(evaluation.samples), dataset.info().sample_shape.rank() == 3 ? "images" : "samples",
-             format_duration(watch.seconds()), precision, members.size() > 1 ? ", " + rule + " vote" : "",
+             format_duration(watch.seconds()), in_use.precision,
+             members.size() > 1 ? ", " + rule + " vote" : "",
              options.views > 1 ? fmt::format(", mean of {} views", options.views) : "",
              train::evaluation_text(evaluation, rule, members, models.description.class_names));
   fmt::print("{}", data::provenance_note(dataset.info().provenance));

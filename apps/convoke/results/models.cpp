@@ -49,10 +49,8 @@ void resolve_outputs(run::ModelDescription& model, std::span<const float> output
   }
 }
 
-}  // namespace
-
-run::ModelSet models_of(const std::filesystem::path& file, const ModelReading& reading,
-                        const mpi::Communicator& world) {
+run::ModelSet read_models(const std::filesystem::path& file, const ModelReading& reading,
+                          const mpi::Communicator& world) {
   return run::models_from_root(world, [&] {
     interop::Imported imported = interop::read_model(file, reading.import);
     interop::declare_outputs(imported, reading.outputs);
@@ -62,6 +60,24 @@ run::ModelSet models_of(const std::filesystem::path& file, const ModelReading& r
     }
     return std::move(imported.models);
   });
+}
+
+}  // namespace
+
+ModelsInUse models_for(const ModelOptions& options, const mpi::Communicator& world) {
+  const std::filesystem::path file = interop::find_model(options.model);
+  run::ModelSet models = read_models(file, options.reading, world);
+  const std::filesystem::path recipe_file = file.parent_path() / "recipe.toml";
+  std::optional<recipe::Recipe> recipe;
+  if (std::filesystem::exists(recipe_file)) recipe = recipe::Recipe::load(recipe_file.string());
+  std::string rule = !options.rule.empty() ? options.rule : recipe ? recipe->ensemble.rule : "majority";
+  vote::find_rule(rule);
+  nn::require_precision(options.precision, recipe && recipe->train.emulate_bf16);
+  std::string precision = recipe::to_string(options.precision);
+  if (models.description.precision != options.precision) {
+    precision += "; trained in " + recipe::to_string(models.description.precision);
+  }
+  return {file, std::move(models), std::move(recipe), std::move(rule), std::move(precision)};
 }
 
 engine::EvaluatorOptions evaluator_options(const run::ModelDescription& model, int threads,
@@ -85,33 +101,12 @@ void inspect_outputs(run::ModelSet& models, const engine::EvaluatorOptions& opti
   model.loss = nn::make_loss(metrics::settings_from_json(loss, "the loss of rank 0"));
 }
 
-std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_file) {
-  const std::filesystem::path file = model_file.parent_path() / "recipe.toml";
-  if (!std::filesystem::exists(file)) return std::nullopt;
-  return recipe::Recipe::load(file.string());
-}
-
-std::string voting_rule(const std::string& rule, const std::optional<recipe::Recipe>& recipe) {
-  const std::string chosen = !rule.empty() ? rule : recipe ? recipe->ensemble.rule : "majority";
-  vote::find_rule(chosen);
-  return chosen;
-}
-
 void add_precision(CLI::App& parser, nn::Precision& precision) {
   static const std::map<std::string, nn::Precision> kPrecisions{{"fp32", nn::Precision::kFloat32},
                                                                 {"bf16", nn::Precision::kBfloat16}};
   add_option(parser, "--precision", precision, "fp32|bf16",
              "The precision to compute in; fp32 by default, whatever the training used")
       ->transform(CLI::CheckedTransformer(kPrecisions).description(""));
-}
-
-std::string precision_text(nn::Precision precision, const run::ModelDescription& model,
-                           const std::optional<recipe::Recipe>& recipe) {
-  nn::require_precision(precision, recipe && recipe->train.emulate_bf16);
-  const std::string here = recipe::to_string(precision);
-  return model.precision == precision
-             ? here
-             : fmt::format("{}; trained in {}", here, recipe::to_string(model.precision));
 }
 
 CLI::Option* add_views(CLI::App& parser, std::int64_t& views) {

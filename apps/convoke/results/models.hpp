@@ -21,9 +21,30 @@ namespace convoke::app {
 /// The samples at most whose outputs inspect_outputs() sees.
 constexpr std::int64_t kFirstOutputs = 64;
 
-/// Returns the models in `file`, which rank 0 reads; it prints what the import changed as notes. Collective.
-run::ModelSet models_of(const std::filesystem::path& file, const ModelReading& reading,
-                        const mpi::Communicator& world);
+/// Which models a command uses, and how.
+struct ModelOptions {
+  std::string model;
+  ModelReading reading;
+  std::string rule;        ///< empty: that of the run
+  int threads = 0;         ///< per rank; 0: auto
+  std::int64_t views = 1;  ///< of each sample; the outputs are averaged
+  nn::Precision precision = nn::Precision::kFloat32;
+};
+
+/// Models, and what follows from the run that they belong to.
+struct ModelsInUse {
+  std::filesystem::path file;
+  run::ModelSet models;
+  std::optional<recipe::Recipe> recipe;  ///< of the run: recipe.toml in the folder of `file`, if it exists
+  std::string rule;                      ///< that of the options, else that of the run, else "majority"
+  /// "bf16; trained in fp32": the precision of this evaluation, and that of the training if it differs.
+  std::string precision;
+};
+
+/// Returns the models, which rank 0 reads; it prints what the import changed as notes. Throws Error for an
+/// unknown rule, and if this machine cannot compute in the precision, unless the recipe of the run allows
+/// emulation. Collective.
+ModelsInUse models_for(const ModelOptions& options, const mpi::Communicator& world);
 
 /// Returns how the models are evaluated.
 engine::EvaluatorOptions evaluator_options(const run::ModelDescription& model, int threads,
@@ -36,19 +57,8 @@ void inspect_outputs(run::ModelSet& models, const engine::EvaluatorOptions& opti
                      const mpi::Communicator& world,
                      const std::function<std::vector<float>(engine::Evaluator&)>& first_outputs);
 
-/// The recipe of the run that a model file belongs to: recipe.toml in the same folder, if it exists.
-std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_file);
-
-/// `rule` if it is given, else the rule of the run, else "majority". Throws Error for an unknown rule.
-std::string voting_rule(const std::string& rule, const std::optional<recipe::Recipe>& recipe);
-
 /// Adds the option --precision: "fp32" or "bf16".
 void add_precision(CLI::App& parser, nn::Precision& precision);
-
-/// "bf16; trained in fp32": the precision of this evaluation, and that of the training if it differs. Throws
-/// Error if this machine cannot compute in `precision`, unless `recipe`, that of the run, allows emulation.
-std::string precision_text(nn::Precision precision, const run::ModelDescription& model,
-                           const std::optional<recipe::Recipe>& recipe);
 
 /// Adds the option --tta: the number of views of each sample.
 CLI::Option* add_views(CLI::App& parser, std::int64_t& views);

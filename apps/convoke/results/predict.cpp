@@ -16,7 +16,6 @@
 #include "convoke/core/finite.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/plan/parameters.hpp"
@@ -30,18 +29,12 @@
 namespace convoke::app {
 namespace {
 
-struct PredictOptions {
-  std::string model;
+struct PredictOptions : ModelOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> texts;  ///< to label, after the inputs
   std::string output;              ///< empty: CSV on standard output
-  ModelReading reading;
   SampleOptions samples;
-  std::string rule;        ///< empty: that of the run
-  int threads = 0;         ///< per rank; 0: auto
   std::int64_t batch = 0;  ///< samples that run together; 0: auto
-  std::int64_t views = 1;  ///< of each sample; the outputs are averaged
-  nn::Precision precision = nn::Precision::kFloat32;
 };
 
 constexpr const char* kPredictHelp = R"(Examples:
@@ -279,13 +272,12 @@ int predict(const PredictOptions& options) {
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const run::Machine machine = bound_machine(world, options.threads);
-  const std::filesystem::path file = interop::find_model(options.model);
-  run::ModelSet models = models_of(file, options.reading, world);
-  const std::optional<recipe::Recipe> recipe = recipe_beside(file);
-  const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe));
-  const std::string precision = precision_text(options.precision, models.description, recipe);
+  ModelsInUse in_use = models_for(options, world);
+  run::ModelSet& models = in_use.models;
+  const std::optional<recipe::Recipe>& recipe = in_use.recipe;
+  const vote::Rule rule = vote::find_rule(in_use.rule);
   if (world.root() && options.precision != models.description.precision) {
-    fmt::print(stderr, "note: computing in {}\n", precision);
+    fmt::print(stderr, "note: computing in {}\n", in_use.precision);
   }
   std::vector<SampleSource> sources;
   std::int64_t count = 0;

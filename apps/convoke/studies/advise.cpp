@@ -29,8 +29,7 @@ namespace fs = std::filesystem;
 struct AdviseOptions {
   std::vector<std::string> studies;
   std::string machines, deadline, keep;
-  std::optional<double> accuracy, gigabytes;
-  std::int64_t up_to = 0;
+  study::Demands demands;  ///< without what the options above say
   bool all = false, json = false;
 };
 
@@ -74,17 +73,15 @@ std::optional<double> dataset_of(const fs::path& study) {
 
 study::Demands demands_of(const AdviseOptions& options, const study::Analysis& analysis) {
   constexpr std::int64_t kBeyond = 4;
-  study::Demands demands;
+  study::Demands demands = options.demands;
   if (!options.deadline.empty()) demands.deadline_seconds = run::seconds_from(options.deadline);
   if (!options.keep.empty()) demands.keep_seconds = run::seconds_from(options.keep);
-  demands.accuracy = options.accuracy;
-  demands.up_to = options.up_to;
   for (const study::MeasuredConfiguration& configuration : analysis.configurations) {
-    if (options.up_to == 0) demands.up_to = std::max(demands.up_to, kBeyond * configuration.at.workers());
+    if (options.demands.up_to == 0)
+      demands.up_to = std::max(demands.up_to, kBeyond * configuration.at.workers());
   }
-  demands.gigabytes = options.gigabytes;
   for (const std::string& study : options.studies) {
-    if (!options.gigabytes) demands.gigabytes = std::max(demands.gigabytes, dataset_of(study));
+    if (!options.demands.gigabytes) demands.gigabytes = std::max(demands.gigabytes, dataset_of(study));
   }
   return demands;
 }
@@ -153,14 +150,15 @@ std::function<int()> add_study_advise(CLI::App& parser) {
       ->required();
   add_option(parser, "--deadline", options->deadline, "TIME",
              "The longest time from the start of the transfer to the trained model (\"90 s\", \"2h\")");
-  add_option(parser, "--accuracy", options->accuracy, "SHARE", "The least accuracy on the test samples")
+  add_option(parser, "--accuracy", options->demands.accuracy, "SHARE",
+             "The least accuracy on the test samples")
       ->check(in_range(0, 1));
-  add_option(parser, "--data-gb", options->gigabytes, "GB",
+  add_option(parser, "--data-gb", options->demands.gigabytes, "GB",
              "Size of the dataset to transfer and to store, in 10^9 bytes; that of the recipe by default")
       ->check(in_range(0, 1e9));
   add_option(parser, "--keep", options->keep, "TIME",
              "How long the dataset is stored (\"720h\"); until the model is trained by default");
-  add_option(parser, "--up-to", options->up_to, "N",
+  add_option(parser, "--up-to", options->demands.up_to, "N",
              "The largest number of workers to predict; by default four times the most that were measured")
       ->check(in_range(1, 1'000'000));
   parser.add_flag("--all", options->all, "Show all numbers of workers");

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,10 +22,9 @@ namespace {
 /// `convoke study analyze`
 struct StudyAnalyzeOptions {
   std::vector<std::string> tables;
-  std::int64_t machine_devices = 0, up_to = 0;
-  std::string again, machines, reference, output, deadline, html, figures;
-  std::optional<double> accuracy, budget_core_hours;
-  double target = 0.05;
+  study::AnalysisOptions analysis;  ///< without what the options below say
+  std::string again, machines, output, deadline, html, figures;
+  std::optional<double> budget_core_hours;
   bool json = false;
 };
 
@@ -49,18 +47,14 @@ are computed again. The analysis reports the values that do not agree.
 )";
 
 study::AnalysisOptions analysis_options(const StudyAnalyzeOptions& options) {
-  study::AnalysisOptions analysis;
-  analysis.scaling = {.machine_devices = options.machine_devices, .up_to = options.up_to};
+  study::AnalysisOptions analysis = options.analysis;
   if (!options.deadline.empty()) analysis.requirements.deadline_seconds = run::seconds_from(options.deadline);
   if (options.budget_core_hours)
     analysis.requirements.budget_core_seconds = 3600 * *options.budget_core_hours;
-  analysis.requirements.accuracy = options.accuracy;
   if (!options.machines.empty()) analysis.machines = study::read_machines(options.machines);
   analysis.study = std::filesystem::path(options.tables.front()).parent_path();
   if (analysis.study.empty()) analysis.study = ".";
-  analysis.reference = options.reference;
   if (!options.again.empty()) analysis.again = study::read_table(options.again);
-  analysis.relative_error = options.target;
   return analysis;
 }
 
@@ -105,10 +99,10 @@ int study_analyze(const StudyAnalyzeOptions& options) {
 std::function<int()> add_study_analyze(CLI::App& parser) {
   auto options = std::make_shared<StudyAnalyzeOptions>();
   add_option(parser, "tables", options->tables, "FILE.csv", "Tables of times")->required();
-  add_option(parser, "--machine-devices", options->machine_devices, "N",
+  add_option(parser, "--machine-devices", options->analysis.scaling.machine_devices, "N",
              "Number of cores or devices of the whole machine, to show the efficiency that is divided by it")
       ->check(in_range(1, 1'000'000'000));
-  add_option(parser, "--up-to", options->up_to, "N",
+  add_option(parser, "--up-to", options->analysis.scaling.up_to, "N",
              "Predict the times of 1, 2, 4, ... N workers by Amdahl's law")
       ->check(in_range(1, 1'000'000));
   add_option(parser, "--deadline", options->deadline, "TIME",
@@ -116,17 +110,17 @@ std::function<int()> add_study_analyze(CLI::App& parser) {
   add_option(parser, "--budget", options->budget_core_hours, "HOURS",
              "Recommend a number of workers that takes at most this many core-hours")
       ->check(CLI::PositiveNumber);
-  add_option(parser, "--accuracy", options->accuracy, "SHARE",
+  add_option(parser, "--accuracy", options->analysis.requirements.accuracy, "SHARE",
              "Recommend workers whose model reaches this accuracy, and show the time until it is reached")
       ->check(in_range(0, 1));
   add_option(parser, "--again", options->again, "FILE.csv",
              "A table of the same study, repeated: check that its means lie within these intervals");
   CLI::Option* machines = add_option(parser, "--machines", options->machines, "FILE.toml",
                                      "A file of machines and prices, to compute the cost of a training");
-  add_option(parser, "--reference", options->reference, "NAME",
+  add_option(parser, "--reference", options->analysis.reference, "NAME",
              "The machine that costs are compared with; the first by default")
       ->needs(machines);
-  add_option(parser, "--target", options->target, "SHARE",
+  add_option(parser, "--target", options->analysis.relative_error, "SHARE",
              "The relative error of a mean that is precise enough")
       ->capture_default_str()
       ->check(in_range(1e-6, 1));

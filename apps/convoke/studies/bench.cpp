@@ -54,20 +54,16 @@ With --inference, the latency is the time from the call with samples in memory t
 of `convoke predict`; the weights do not matter.
 )";
 
-/// Keeps `count` of the host's cores busy, whichever the system chooses, until the end of the scope.
-class BusyPrograms {
- public:
-  explicit BusyPrograms(int count) {
-    std::vector<int> cpus;
-    for (const os::LogicalCpu& cpu : os::online_cpus()) cpus.push_back(cpu.cpu);
-    const std::vector<std::string> words{"taskset", "--cpu-list", fmt::format("{}", fmt::join(cpus, ",")),
-                                         "sh",      "-c",         "while :; do :; done"};
-    for (int i = 0; i < count; ++i) programs_.push_back(std::make_unique<os::ChildProcess>(words));
-  }
-
- private:
-  std::vector<std::unique_ptr<os::ChildProcess>> programs_;
-};
+// Keeps `count` of the host's cores busy, whichever the system chooses, as long as the programs exist.
+std::vector<std::unique_ptr<os::ChildProcess>> busy_programs(int count) {
+  std::vector<int> cpus;
+  for (const os::LogicalCpu& cpu : os::online_cpus()) cpus.push_back(cpu.cpu);
+  const std::vector<std::string> words{"taskset", "--cpu-list", fmt::format("{}", fmt::join(cpus, ",")),
+                                       "sh",      "-c",         "while :; do :; done"};
+  std::vector<std::unique_ptr<os::ChildProcess>> programs;
+  for (int i = 0; i < count; ++i) programs.push_back(std::make_unique<os::ChildProcess>(words));
+  return programs;
+}
 
 // Times the training step of a recipe on random data: every rank, every thread, communication included; or,
 // with --data, only how fast samples are converted and augmented.
@@ -135,7 +131,7 @@ int bench(const BenchOptions& options) {
     exposed += run::times_of(phases).exposed_communication - exposed_before;
     if (options.beside == 0) continue;
     const auto busy =
-        mpi::together(world, [&] { return BusyPrograms(machine.local_rank == 0 ? options.beside : 0); });
+        mpi::together(world, [&] { return busy_programs(machine.local_rank == 0 ? options.beside : 0); });
     beside.push_back(rate_of_round());
   }
 

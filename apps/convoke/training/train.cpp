@@ -26,7 +26,6 @@
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
-#include "convoke/run/model_file.hpp"
 #include "convoke/supervise/watchdog.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/summary.hpp"
