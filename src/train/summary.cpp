@@ -268,17 +268,17 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
         use.written, use.left_out > 0 ? fmt::format(", {} left out", use.left_out) : std::string(),
         1e3 * use.longest_wait, 1e3 * use.longest_writing);
   }
-  if (const engine::VerificationUse& use = cost.verification; use.micro_batches > 0) {
-    text += fmt::format(
-        "  verified      {} computed again without a difference, in {:.2f} s ({:.1f} % of the steps)\n",
-        counted(use.micro_batches, "micro-batch"), use.seconds, 100 * share_of_steps(cost, use.seconds));
-  }
   if (const run::CheckpointUse& use = cost.checkpoints; use.failed > 0) {
     text += fmt::format("                {} could not be written into the run folder",
                         counted(use.failed, "checkpoint"));
     if (use.in_fallback > 0)
       text += fmt::format("; {} went to {}", use.in_fallback, job.checkpoints.fallback);
     text += "\n";
+  }
+  if (const engine::VerificationUse& use = cost.verification; use.micro_batches > 0) {
+    text += fmt::format(
+        "  verified      {} computed again without a difference, in {:.2f} s ({:.1f} % of the steps)\n",
+        counted(use.micro_batches, "micro-batch"), use.seconds, 100 * share_of_steps(cost, use.seconds));
   }
   if (const run::FeatureUse& features = cost.features; features.any()) {
     text += fmt::format("  features      {} samples computed in {:.2f} s, {} in {}; hit rate {:.1f} %\n",
