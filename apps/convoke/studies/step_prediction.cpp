@@ -134,10 +134,10 @@ Settings to_settings(const study::StepPrediction& step) {
 }
 
 void print_steps(const std::vector<study::StepPrediction>& steps) {
-  fmt::print("{:>6} {:>11} {:>11} {:>11} {:>11} {:>10} {:>12} {:>9} {:>11}\n", "ranks", "micro_batches/rank",
+  fmt::print("{:>6} {:>18} {:>11} {:>11} {:>11} {:>10} {:>12} {:>9} {:>11}\n", "ranks", "micro_batches/rank",
              "compute ms", "summing ms", "waiting ms", "step ms", "images/s", "speed-up", "efficiency");
   for (const study::StepPrediction& step : steps) {
-    fmt::print("{:>6} {:>11} {:>11.3f} {:>11.3f} {:>11.3f} {:>10.3f} {:>12.0f} {:>9.2f} {:>10.1f} %\n",
+    fmt::print("{:>6} {:>18} {:>11.3f} {:>11.3f} {:>11.3f} {:>10.3f} {:>12.0f} {:>9.2f} {:>10.1f} %\n",
                step.ranks, step.micro_batches, step.compute_seconds * 1e3, step.summing_seconds * 1e3,
                step.exposed_seconds * 1e3, step.seconds() * 1e3, step.images_per_second, step.speedup,
                step.efficiency * 100);
