@@ -39,12 +39,8 @@ NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::si
   if (bytes <= budget) window_ = try_window(node, bytes);
   if (window_) {
     bytes_ = window_->bytes();
-  } else {
-    map(file, bytes);
+    return;
   }
-}
-
-void NodeMemory::map(const std::filesystem::path& file, std::size_t bytes) {
   const std::filesystem::path path = on_root(node_, [&] {
     std::error_code failed;  // if this fails, the next call fails too
     std::filesystem::create_directories(file.parent_path(), failed);

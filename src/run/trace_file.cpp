@@ -38,8 +38,12 @@ class RankEvents {
     if (!text_.empty()) emit_(text_);
   }
 
-  void name_process(const std::string& name) { name_row("process_name", 0, name); }
-  void name_thread(int thread, const std::string& text) { name_row("thread_name", thread, text); }
+  // `what`: "process_name" or "thread_name".
+  void name_row(const char* what, int thread, const std::string& text) {
+    begin_line(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{})", rank_, thread, what,
+               metrics::to_json(Settings{{"name", text}}));
+    end_line();
+  }
 
   void add(const Event& event, int thread) {
     const Nanoseconds begin = clock_.at_root(event.begin) - zero_;
@@ -66,12 +70,6 @@ class RankEvents {
       it = titles_.emplace(key, object.substr(1, object.size() - 2)).first;
     }
     return it->second;
-  }
-
-  void name_row(const char* what, int thread, const std::string& text) {
-    begin_line(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{})", rank_, thread, what,
-               metrics::to_json(Settings{{"name", text}}));
-    end_line();
   }
 
   template <class... Values>
@@ -119,17 +117,17 @@ int row_of(const Event& flight, std::vector<Nanoseconds>& ends) {
 }
 
 void format_rank(const Timeline& timeline, int rank, RankEvents& out) {
-  out.name_process(fmt::format("rank {} on {}", rank, os::host_name()));
+  out.name_row("process_name", 0, fmt::format("rank {} on {}", rank, os::host_name()));
   std::vector<Nanoseconds> flights;
   for (std::size_t thread = 0; thread < timeline.tracks().size(); ++thread) {
     const Track& track = *timeline.tracks()[thread];
-    out.name_thread(static_cast<int>(thread), track.name());
+    out.name_row("thread_name", static_cast<int>(thread), track.name());
     for (const Event& event : events_of(track)) {
       out.add(event, event.activity == Activity::kFlight ? row_of(event, flights) : static_cast<int>(thread));
     }
   }
   for (int row = 0; row < std::ssize(flights); ++row) {
-    out.name_thread(kFirstFlightRow + row, fmt::format("buckets in flight {}", row + 1));
+    out.name_row("thread_name", kFirstFlightRow + row, fmt::format("buckets in flight {}", row + 1));
   }
 }
 

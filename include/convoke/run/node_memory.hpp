@@ -30,8 +30,6 @@ class NodeMemory {
   void publish() const;
 
  private:
-  void map(const std::filesystem::path& file, std::size_t bytes);
-
   mpi::Communicator node_;
   std::optional<mpi::SharedMemory> window_;
   std::optional<os::MappedFile> mapped_;
