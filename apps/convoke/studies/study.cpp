@@ -101,10 +101,8 @@ void require_no_launcher() {
               "start it without mpirun or srun: convoke study FILE");
 }
 
-std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }
-
 study::RunEnvironment environment_of(const StudyOptions& options) {
-  return {.program = this_program(),
+  return {.program = fs::read_symlink("/proc/self/exe").string(),
           .cores = study::cores_here(),
           .all_cores = study::cores_of_job(),
           .launch_options = {.bind = options.jobs.bind == "core", .srun = options.jobs.launcher == "srun"}};
