@@ -1,20 +1,11 @@
 // Activations other than relu, sigmoid and tanh: kernels against Keras and over the whole range of floats,
 // layers in graphs.
-#include "convoke/nn/layers/activation.hpp"
-
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "around.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/per_channel.hpp"
-#include "convoke/nn/layers/rescale.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "golden.hpp"
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/instruction_sets.hpp"

@@ -2,10 +2,7 @@
 #include <cstdint>
 
 #include "convoke/nn/graph.hpp"
-#include "convoke/nn/layers/conv1d.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/reshape.hpp"
+#include "layers.hpp"
 
 inline convoke::nn::Symbol as_vector(convoke::nn::Symbol x) {
   return x.graph->node(x.node).shape.rank() == 1 ? x : flatten(x);

@@ -1,8 +1,4 @@
-#include "convoke/nn/layers/attention.hpp"
-
 #include "around.hpp"
-#include "convoke/nn/layers/recurrent.hpp"
-#include "convoke/nn/layers/slice.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -1,12 +1,5 @@
 // conv1d, depthwise_conv2d, separable_conv2d, conv2d_transpose, and the paddings of all windows.
 #include "around.hpp"
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/conv1d.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/conv2d_transpose.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "convoke/nn/layers/separable_conv2d.hpp"
 #include "golden.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

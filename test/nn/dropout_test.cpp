@@ -1,12 +1,8 @@
 // The mask is a pure function of (seed, epoch, sample id, node).
-#include "convoke/nn/layers/dropout.hpp"
-
-#include "convoke/core/random.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "experiment.hpp"
 #include "nn/kernels/dropout.hpp"
+#include "convoke/core/random.hpp"
+#include "experiment.hpp"
+#include "layers.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "support/catch.hpp"
 

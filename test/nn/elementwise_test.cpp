@@ -3,15 +3,9 @@
 //   b = torch.tensor([0.5, 2, 0, -1, 2.5, 0, 1, 2], requires_grad=True)
 //   y = torch.sqrt(a), torch.pow(a, b), ..., torch.where(a > 0, a, b); y.sum().backward()
 // The sign of a NaN is NumPy's.
-#include "convoke/nn/layers/elementwise.hpp"
-
 #include "around.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/embedding.hpp"
-#include "convoke/nn/layers/rescale.hpp"
-#include "convoke/nn/layers/softmax.hpp"
 #include "experiment.hpp"
 #include "nn/kernels/functions.hpp"
 #include "refusal.hpp"

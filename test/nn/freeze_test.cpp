@@ -1,15 +1,8 @@
 // Freezing by name.
 #include "convoke/nn/freeze.hpp"
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -1,16 +1,8 @@
 // The decisions of fuse(), and fused plans against the unfused reference.
 #include "nn/plan/fusion.hpp"
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "convoke/nn/layers/softmax.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

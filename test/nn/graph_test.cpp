@@ -1,13 +1,6 @@
 #include "convoke/nn/graph.hpp"
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "convoke/nn/layers/softmax.hpp"
+#include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

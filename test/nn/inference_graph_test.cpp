@@ -1,20 +1,9 @@
 // Which layers an inference graph keeps, and its outputs against the reference of the trained network.
 #include "convoke/nn/inference_graph.hpp"
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/border.hpp"
-#include "convoke/nn/layers/conv1d.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/conv2d_transpose.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "convoke/nn/layers/separable_conv2d.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "nn/plan/fusion.hpp"
 #include "support/catch.hpp"
 

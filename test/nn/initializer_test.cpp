@@ -1,10 +1,8 @@
 #include "convoke/nn/initializer.hpp"
 
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/plan/parameters.hpp"
+#include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -3,10 +3,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

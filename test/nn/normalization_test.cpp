@@ -4,18 +4,6 @@
 
 #include "around.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/group_norm.hpp"
-#include "convoke/nn/layers/layer_norm.hpp"
-#include "convoke/nn/layers/local_response_norm.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/per_channel.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/rescale.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "golden.hpp"
 #include "support/error_of.hpp"
 

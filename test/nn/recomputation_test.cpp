@@ -1,13 +1,8 @@
 // Values that large plans compute again in backward.
 #include "convoke/nn/backend.hpp"
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

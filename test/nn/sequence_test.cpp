@@ -3,12 +3,8 @@
 
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/embedding.hpp"
-#include "convoke/nn/layers/recurrent.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
 #include "support/catch.hpp"

@@ -1,15 +1,8 @@
 // Parameters that two nodes share, that are not trained, or that have penalties.
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "convoke/nn/layers/softmax.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "refusal.hpp"
 #include "support/catch.hpp"
 

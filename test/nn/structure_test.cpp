@@ -1,20 +1,8 @@
 // Layers that join, cut and reorder values. Golden values are from Keras 3 on the TensorFlow backend (3.15.1)
 // and PyTorch.
-#include "convoke/core/error.hpp"
-
 #include "around.hpp"
+#include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/channel_shuffle.hpp"
-#include "convoke/nn/layers/concat.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "convoke/nn/layers/slice.hpp"
-#include "convoke/nn/layers/softmax.hpp"
 #include "golden.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/merge.hpp"

@@ -1,16 +1,8 @@
 // Worker threads: each has its own plan and gradients; all share the parameters.
 #include "convoke/nn/backend.hpp"
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/elementwise.hpp"
-#include "convoke/nn/layers/merge.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "nn/plan/step_threads.hpp"
 #include "support/catch.hpp"
 

@@ -1,15 +1,8 @@
 // Whole training steps against the reference and against Keras.
 #include <tuple>
 
-#include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/conv2d.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/dropout.hpp"
-#include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/reshape.hpp"
-#include "convoke/nn/layers/softmax.hpp"
 #include "experiment.hpp"
+#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
