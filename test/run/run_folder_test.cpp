@@ -1,44 +1,25 @@
 #include "convoke/run/run_folder.hpp"
 
-#include <unistd.h>
-
 #include "convoke/run/collective.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/pattern.hpp"
+#include "support/shared_folder.hpp"
 #include "support/text.hpp"
 #include "support/world.hpp"
 
 using convoke::Error;
 using convoke::run::RunFolder;
-namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that rank 0 creates and removes; the working directory of all ranks.
-class SharedFolder {
- public:
-  explicit SharedFolder(const convoke::mpi::Communicator& world)
-      : world_(world), before_(fs::current_path()) {
-    path = convoke::run::on_root(world, [&] {
-      const fs::path made = fs::temp_directory_path() / ("convoke-run-" + std::to_string(::getpid()));
-      fs::create_directories(made);
-      return made.string();
-    });
-    fs::current_path(path);
+/// The working directory of all ranks.
+struct WorkingFolder : SharedFolder {
+  explicit WorkingFolder(const convoke::mpi::Communicator& world) : SharedFolder(world) {
+    fs::current_path(path());
   }
-  ~SharedFolder() {
-    fs::current_path(before_);
-    world_.barrier();
-    if (world_.root()) fs::remove_all(path);
-  }
-  SharedFolder(const SharedFolder&) = delete;
-  SharedFolder& operator=(const SharedFolder&) = delete;
-  fs::path path;
-
- private:
-  convoke::mpi::Communicator world_;
-  fs::path before_;
+  ~WorkingFolder() { fs::current_path(before); }
+  fs::path before = fs::current_path();
 };
 
 std::string failure(const fs::path& output, bool resume, const convoke::mpi::Communicator& world) {
@@ -48,7 +29,7 @@ std::string failure(const fs::path& output, bool resume, const convoke::mpi::Com
 }  // namespace
 
 TEST_CASE("a run gets a new folder with its name and the time, the same on all ranks") {
-  const SharedFolder shared(world());
+  const WorkingFolder shared(world());
   std::vector<fs::path> paths;
   for (int i = 0; i < 3; ++i) paths.push_back(RunFolder::create("mnist", {}, false, world()).path());
   for (const fs::path& path : paths) {
@@ -61,7 +42,7 @@ TEST_CASE("a run gets a new folder with its name and the time, the same on all r
 }
 
 TEST_CASE("a folder with content is used again only to resume") {
-  const SharedFolder shared(world());
+  const WorkingFolder shared(world());
   CHECK(RunFolder::create("mnist", "out/deep", false, world()).path() == "out/deep");
   CHECK(failure("out/deep", false, world()).empty());  // still empty
   world().barrier();
@@ -84,7 +65,7 @@ TEST_CASE("rank 0 works for all ranks: they get its number or text, or its error
 }
 
 TEST_CASE("a folder that cannot be created is an error on all ranks that names it") {
-  const SharedFolder shared(world());
+  const WorkingFolder shared(world());
   if (world().root()) std::fclose(std::fopen("file", "w"));
   world().barrier();
   CHECK(contains(failure("file/run", false, world()), "file/run: cannot be used"));

@@ -83,6 +83,17 @@ inline convoke::train::Job job(convoke::engine::Reduction reduction = convoke::e
   return job;
 }
 
+/// The same for an ensemble.
+inline convoke::train::Job ensemble_job(
+    std::int64_t members, convoke::data::Sharding shards,
+    convoke::engine::Reduction reduction = convoke::engine::Reduction::kExact) {
+  convoke::train::Job ensemble = job(reduction);
+  ensemble.is_ensemble = true;
+  ensemble.ensemble.members = members;
+  ensemble.ensemble.shards = shards;
+  return ensemble;
+}
+
 /// Returns canonical parameters of graph() that are arbitrary but all different.
 inline std::vector<float> parameters(std::uint64_t seed = 1) {
   const convoke::nn::ParameterLayout layout(graph(), 8);

@@ -1,13 +1,16 @@
 #pragma once
-#include <unistd.h>
-
+#include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <string>
 #include <vector>
 
+#include "convoke/engine/evaluator.hpp"
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/run/collective.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/member_exchange.hpp"
+#include "support/shared_folder.hpp"
 #include "support/tiny.hpp"
 
 // Training of tiny models, on all ranks or on one.
@@ -19,29 +22,10 @@ namespace train = convoke::train;
 namespace data = convoke::data;
 
 /// A run folder of all ranks, removed at the end.
-class Run {
- public:
+struct Run {
   explicit Run(const mpi::Communicator& world, const std::string& name = "run")
-      : world_(world),
-        folder(run::RunFolder::create("",
-                                      run::on_root(world,
-                                                   [&] {
-                                                     return (fs::temp_directory_path() /
-                                                             ("convoke-" + name + std::to_string(::getpid())))
-                                                         .string();
-                                                   }),
-                                      true, world)) {}
-  ~Run() {
-    world_.barrier();
-    if (world_.root()) fs::remove_all(folder.path());
-  }
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-
- private:
-  mpi::Communicator world_;
-
- public:
+      : place(world), folder(run::RunFolder::create("", place / name, true, world)) {}
+  SharedFolder place;
   run::RunFolder folder;
 };
 
@@ -73,8 +57,47 @@ inline Result train_all(const train::Job& job, const Pictures& pictures, const m
 }
 
 inline Result train_all(const train::Job& job, const Pictures& pictures, const mpi::Communicator& world) {
-  const Run run(world, "run-" + std::to_string(world.rank()) + "-");
+  const Run run(world);
   return train_all(job, pictures, world, run.folder);
+}
+
+/// Returns the result of `action`, before which the last rank of `world` is asked to stop. Afterwards none is
+/// asked. Collective.
+template <class Action>
+auto interrupted(const mpi::Communicator& world, const Action& action, int signal = SIGUSR1) {
+  const auto asked = [&] {
+    const convoke::os::StopSignals signals;
+    world.barrier();
+    if (world.rank() == world.size() - 1) std::raise(signal);
+    return action();
+  };
+  auto result = asked();
+  const convoke::os::StopSignals forget;
+  return result;
+}
+
+/// The accuracy and the mean loss of a model.
+struct PlainScore {
+  double accuracy = 0, loss = 0;
+};
+
+/// Returns those of graph() on the pictures from `first` on, by a plain loop over its outputs.
+inline PlainScore plain_score(std::span<const float> parameters, const Pictures& pictures,
+                              std::uint32_t first = 0) {
+  convoke::engine::Evaluator evaluator(graph(), {.threads = 1, .chunk = 1});
+  evaluator.load(parameters);
+  std::vector<std::uint32_t> ids = pictures.ids();
+  ids.erase(ids.begin(), ids.begin() + first);
+  const std::vector<float> rows = evaluator.predict(pictures.loader(), ids);
+  PlainScore score;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const float* row = rows.data() + 4 * i;
+    const std::int32_t label = pictures.labels[ids[i]];
+    score.accuracy += std::max_element(row, row + 4) - row == label ? 1 : 0;
+    score.loss -= std::log(std::max(1e-7, static_cast<double>(row[label])));
+  }
+  const auto count = static_cast<double>(ids.size());
+  return {score.accuracy / count, score.loss / count};
 }
 
 /// Returns the parameters of training on one rank, on all ranks. Collective.

@@ -31,9 +31,8 @@ SoftLabels soft_labels(const tiny::Pictures& pictures, double temperature, const
 std::vector<float> copy(std::span<const float> values) { return {values.begin(), values.end()}; }
 
 // Trains with soft labels on all ranks of `world`.
-std::vector<float> distill(const Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world,
-                           const std::string& name) {
-  const tiny::Run run(world, name);
+std::vector<float> distill(const Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world) {
+  const tiny::Run run(world);
   const SoftLabels soft = soft_labels(pictures, job.loop.distill.temperature, job, world.split_node());
   const data::BatchLoader loader = pictures.loader().with_soft_labels(soft.values());
   return tiny::train_all(job, DataLoaders(loader), world, run.folder).parameters();
@@ -109,17 +108,16 @@ TEST_CASE("only samples that a member trains on have soft labels") {
 
 TEST_CASE("exact training with a teacher is bit-identical on any ranks; weight 0 is training without one") {
   const mpi::Communicator self = world().split(world().rank(), 0);
-  const std::string alone = "alone-" + std::to_string(world().rank()) + "-";
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
   const std::vector<float> plain = tiny::alone(job, pictures, world());
   job.loop.distill = {.teacher = "teacher.h5", .temperature = 2, .weight = 0.75};
   job.engine.loss = nn::distilled(job.model.loss, 2, 0.75);
-  const std::vector<float> expected = distill(job, pictures, self, alone);
+  const std::vector<float> expected = distill(job, pictures, self);
   CHECK(expected != plain);
-  CHECK(distill(job, pictures, world(), "all") == expected);
+  CHECK(distill(job, pictures, world()) == expected);
   job.engine.loss = nn::distilled(job.model.loss, 2, 0);
-  CHECK(distill(job, pictures, world(), "all") == plain);
+  CHECK(distill(job, pictures, world()) == plain);
 }
 
 TEST_CASE("the options of a distillation are read and written back, and wrong values are refused") {

@@ -105,7 +105,7 @@ TEST_CASE("a run goes back only so many times, also over restarts of the job") {
   // The checkpoints store what has been restored.
   Job once = late_divergence();
   once.loop.on_divergence = restore(1e-32, 1);
-  const tiny::Run other(world(), "once");
+  const tiny::Run other(world());
   train_all(once, pictures, world(), other.folder);
   once.loop.epochs = 5;
   once.loop.stages.push_back(Stage{.epoch = 5, .unfreeze = {}, .learning_rate = 1e70});
@@ -116,10 +116,7 @@ TEST_CASE("a run goes back only so many times, also over restarts of the job") {
 TEST_CASE("a member that diverges is dropped, or ends the job; the others vote") {
   tiny::Pictures pictures(128);
   for (std::size_t i = 0; i < 64; ++i) pictures.labels[i] = static_cast<std::int32_t>(i % 3);
-  Job job = tiny::job(engine::Reduction::kFast);
-  job.is_ensemble = true;
-  job.ensemble.members = 2;
-  job.ensemble.shards = data::Sharding::kContiguous;
+  Job job = tiny::ensemble_job(2, data::Sharding::kContiguous, engine::Reduction::kFast);
   job.shuffle = {};
   // Class 3 occurs in the shard of member 1 alone.
   job.engine.loss = job.model.loss = nn::make_loss({{"class_weights", Value::Array{1, 1, 1, 3e38}}});
@@ -136,16 +133,14 @@ TEST_CASE("a member that diverges is dropped, or ends the job; the others vote")
 
 TEST_CASE("members that diverge leave no communicators, no shared memory and no open files") {
   const tiny::Pictures pictures(32);
-  Job job = tiny::job(engine::Reduction::kFast);
-  job.is_ensemble = true;
+  Job job = tiny::ensemble_job(1, data::Sharding::kFull, engine::Reduction::kFast);
   job.loop.epochs = 1;
   job.loop.learning_rate = kFar;
   job.engine.batch = 8;
-  job.ensemble.shards = data::Sharding::kFull;
   const auto leaves_after = [&](std::int64_t members) {
     job.ensemble.members = members;
     {
-      const tiny::Run run(world(), std::to_string(members));
+      const tiny::Run run(world());
       const std::vector<std::int64_t> all_ranks{world().size()};  // one group trains all members
       const data::BatchLoader loader = pictures.loader();
       run::Phases phases;

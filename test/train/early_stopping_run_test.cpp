@@ -1,8 +1,5 @@
-#include <csignal>
-
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
 #include "support/full_disk.hpp"
 #include "support/tiny.hpp"
@@ -39,11 +36,9 @@ CheckpointState newest(const Job& job, const RunFolder& folder) {
 // Returns the lines of metrics.jsonl without measured times.
 std::vector<Settings> lines_of(const RunFolder& folder) {
   std::vector<Settings> lines;
-  std::istringstream text(bytes_of(folder.metrics()));
-  for (std::string line; std::getline(text, line);) {
+  for (const Settings& line : metrics::read_json_lines(folder.metrics())) {
     Settings kept;
-    const Settings all = metrics::settings_from_json(line, "metrics.jsonl");
-    for (const auto& [key, value] : all.entries()) {
+    for (const auto& [key, value] : line.entries()) {
       if (key != "seconds" && key != "images_per_second") kept.set(key, value);
     }
     lines.push_back(std::move(kept));
@@ -65,7 +60,7 @@ std::vector<std::int64_t> validated_steps(std::int64_t last) {
 TEST_CASE("a run that is interrupted after every step stops early where an uninterrupted run does") {
   const tiny::Pictures pictures(150);
   const Job job = stopping_job();
-  const tiny::Run whole_run(world(), "whole");
+  const tiny::Run whole_run(world());
   const tiny::Result whole = tiny::train_all(job, pictures, world(), whole_run.folder);
   const TrainedMember& expected = whole.training.members.at(0);
   CHECK(expected.epochs_done < job.loop.epochs);
@@ -75,14 +70,11 @@ TEST_CASE("a run that is interrupted after every step stops early where an unint
   tiny::Result part;
   int parts = 0;
   std::int64_t samples = 0;
-  do {
-    const os::StopSignals signals;
-    world().barrier();
-    if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
-    part = tiny::train_all(job, pictures, world(), run.folder, true);
+  do {  // the last request has no effect
+    part =
+        tiny::interrupted(world(), [&] { return tiny::train_all(job, pictures, world(), run.folder, true); });
     samples += part.training.members.at(0).samples_processed;
   } while (part.training.interrupted_by && ++parts < 30 * 4);
-  const os::StopSignals forget;  // the last request had no effect
   const TrainedMember& found = part.training.members.at(0);
   CHECK(parts >= 5);  // at most the first validation is the best, and two others are not: steps 3, 4, 6
   CHECK(found.model.parameters == expected.model.parameters);
@@ -216,24 +208,11 @@ TEST_CASE("best.h5 is the model of the best validation") {
   world().barrier();
   const auto best = run.folder.checkpoints() / "best.h5";
   if (!world().root()) return;
-  // Independent: a plain loop over the model's outputs on the last fifth.
-  const ModelSet models = load_models(best);
-  engine::Evaluator evaluator(models.description.graph, {.threads = 1, .chunk = 1});
-  evaluator.load(models.members.at(0).parameters);
-  std::vector<std::uint32_t> last(30);
-  std::iota(last.begin(), last.end(), 120U);
-  const data::BatchLoader loader = pictures.loader();
-  const std::vector<float> rows = evaluator.predict(loader, last);
-  double correct = 0;
-  double loss = 0;
-  for (std::size_t i = 0; i < 30; ++i) {
-    const float* row = rows.data() + 4 * i;
-    correct += std::max_element(row, row + 4) - row == pictures.labels[120 + i];
-    loss -= std::log(std::max(1e-7, static_cast<double>(row[pictures.labels[120 + i]])));
-  }
+  const tiny::PlainScore expected =
+      tiny::plain_score(load_models(best).members.at(0).parameters, pictures, 120);
   const CheckpointState state = newest(job, run.folder);
-  CHECK(state.best.accuracy == Approx(correct / 30));
-  CHECK(state.best.loss == Approx(loss / 30).epsilon(1e-4));
+  CHECK(state.best.accuracy == Approx(expected.accuracy));
+  CHECK(state.best.loss == Approx(expected.loss).epsilon(1e-4));
 }
 
 namespace {
@@ -305,7 +284,7 @@ TEST_CASE("the models of the three best validations are kept for any min_delta")
 TEST_CASE("a run that is interrupted and resumed from an older checkpoint keeps the same best models") {
   const tiny::Pictures pictures(150);
   Job job = keeping_job();
-  const tiny::Run whole_run(world(), "whole");
+  const tiny::Run whole_run(world());
   tiny::train_all(job, pictures, world(), whole_run.folder);
   world().barrier();
   const std::vector<std::string> expected = three_best(whole_run.folder);
@@ -314,10 +293,8 @@ TEST_CASE("a run that is interrupted and resumed from an older checkpoint keeps 
   int parts = 0;
   tiny::Result part;
   do {
-    const os::StopSignals signals;
-    world().barrier();
-    if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
-    part = tiny::train_all(job, pictures, world(), run.folder, true);
+    part =
+        tiny::interrupted(world(), [&] { return tiny::train_all(job, pictures, world(), run.folder, true); });
     world().barrier();
     // Every third time, the newest checkpoint is lost; its models are kept.
     const auto newest_file =
@@ -325,7 +302,6 @@ TEST_CASE("a run that is interrupted and resumed from an older checkpoint keeps 
     if (parts % 3 == 2 && world().root()) fs::remove(newest_file);
     world().barrier();
   } while (part.training.interrupted_by && ++parts < 100);
-  const os::StopSignals forget;
   CHECK(parts >= 5 * 4);
   CHECK(three_best(run.folder) == expected);
 }

@@ -1,11 +1,8 @@
 // The cached features of a frozen backbone give the same training as without the cache.
 #include "convoke/train/feature_cache.hpp"
 
-#include <csignal>
-
 #include "convoke/nn/zoo.hpp"
 #include "convoke/nn/zoo_parts.hpp"
-#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/model_file.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
@@ -157,7 +154,7 @@ TEST_CASE("a separate validation split has its own features, without augmentatio
   const auto score = [&](const Result& result) {
     return result.training.members[0].model.validation_accuracy;
   };
-  const tiny::Run run(world(), "validation-features"), other(world(), "no-validation-features");
+  const tiny::Run run(world()), other(world());
   const Result without = train_all(wanted, loaders, world(), other.folder);
   const Result found = train_all(cached(wanted, wanted.loop.epochs), loaders, world(), run.folder);
   CHECK(found.parameters() == without.parameters());
@@ -200,7 +197,7 @@ TEST_CASE("a run with a moving cache may be resumed in any stage, with or withou
   const std::vector<float> expected = train_all(wanted, pictures, world()).parameters();
   for (std::int64_t epochs = 1; epochs < wanted.loop.epochs; ++epochs) {
     INFO("after epoch " << epochs);
-    const tiny::Run run(world(), "features");
+    const tiny::Run run(world());
     Job part = cached(wanted);
     part.loop.epochs = epochs;
     train_all(part, pictures, world(), run.folder);
@@ -216,7 +213,7 @@ TEST_CASE("a stage whose features fit neither into memory nor on the disk is tra
   const std::vector<float> expected = train_all(wanted, pictures, world()).parameters();
   wanted = cached(wanted);
   wanted.memory.cache_bytes = 240 * 12 * 4;  // the first cache, of what the dropout before the head reads
-  const tiny::Run run(world(), "features");
+  const tiny::Run run(world());
   // No file can have the name of a folder.
   if (world().root()) fs::create_directory(train::feature_file(run.folder, world()));
   const Result found = train_all(wanted, pictures, world(), run.folder);
@@ -250,17 +247,13 @@ TEST_CASE("a signal ends the computation of features within a micro-batch, and t
       several.weights = backbone_weights();
     }
     const std::vector<float> both = shared ? train_all(several, pictures, world()).parameters() : expected;
-    const tiny::Run run(world(), "features-stop");
-    {
-      const os::StopSignals signals;
-      if (world().rank() == world().size() - 1) std::raise(SIGTERM);
-      const Result found = train_all(several, pictures, world(), run.folder);
-      CHECK(found.training.interrupted_by.to_string() == "SIGTERM");
-      // Another member may finish before it hears of the signal.
-      if (!shared || world().rank() == world().size() - 1) CHECK(found.training.members.at(0).steps == 0);
-      if (world().rank() == world().size() - 1) CHECK(found.phases.features.computed == 0);
-    }
-    const os::StopSignals again;  // resets the first request
+    const tiny::Run run(world());
+    const Result found = tiny::interrupted(
+        world(), [&] { return train_all(several, pictures, world(), run.folder); }, SIGTERM);
+    CHECK(found.training.interrupted_by.to_string() == "SIGTERM");
+    // Another member may finish before it hears of the signal.
+    if (!shared || world().rank() == world().size() - 1) CHECK(found.training.members.at(0).steps == 0);
+    if (world().rank() == world().size() - 1) CHECK(found.phases.features.computed == 0);
     CHECK(train_all(several, pictures, world(), run.folder, true).parameters() == both);
   }
 }
@@ -274,7 +267,7 @@ TEST_CASE("features beyond the budget are in a file, which is removed at the end
   wanted.memory.cache_bytes = static_cast<std::size_t>(bytes);
   CHECK(sum(world(), train_all(wanted, pictures, world()).phases.features.file_bytes) == 0);
   wanted.memory.cache_bytes -= 1;
-  const tiny::Run other(world(), "features-file");
+  const tiny::Run other(world());
   const Result found = train_all(wanted, pictures, world(), other.folder);
   CHECK(found.parameters() == expected);
   CHECK(sum(world(), found.phases.features.bytes) == bytes);
@@ -309,7 +302,7 @@ TEST_CASE("members with the same frozen weights share a cache, others have their
 TEST_CASE(
     "memory of a node: all ranks read what a rank writes, in a window and in a file; a bad path is refused") {
   const mpi::Communicator node = world().split_node();
-  const tiny::Run run(world(), "memory");
+  const tiny::Run run(world());
   const fs::path place = run.folder.path() / "memory.bin";
   const auto rank = static_cast<std::size_t>(node.rank()), ranks = static_cast<std::size_t>(node.size());
   for (const std::size_t budget : {ranks, std::size_t{0}}) {

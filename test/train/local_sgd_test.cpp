@@ -1,8 +1,5 @@
-#include <csignal>
-
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/engine/segments.hpp"
-#include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
@@ -141,15 +138,12 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
   }
   SECTION("by a signal on one rank, within an epoch") {
     const Run run(world());
-    const os::StopSignals signals;
-    world().barrier();
-    if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
-    const Result stopped = train_all(job, pictures, world(), run.folder);
+    const Result stopped =
+        tiny::interrupted(world(), [&] { return train_all(job, pictures, world(), run.folder); });
     CHECK(bool(stopped.training.interrupted_by));
     // The first synchronization is after the second step, unless gradients are summed in this epoch.
     const std::int64_t steps = strategy.find("after_epochs") == nullptr ? 2 : 1;
     CHECK(stopped.training.members[0].samples_processed == 32 * steps);
-    const os::StopSignals again;  // resets the first request
     CHECK(train_all(job, pictures, world(), run.folder, true).parameters() == expected);
   }
 }

@@ -39,10 +39,7 @@ std::vector<const TrainedMember*> mine(const std::vector<TrainedMember>& members
 }
 
 Job ensemble_job() {
-  Job job = tiny::job();
-  job.is_ensemble = true;
-  job.ensemble.members = 3;
-  job.ensemble.shards = data::Sharding::kContiguous;
+  Job job = tiny::ensemble_job(3, data::Sharding::kContiguous);
   job.samples.validation_split = 0.25;
   job.ensemble.soups = {"uniform", "weighted", "greedy"};
   return job;
@@ -135,8 +132,8 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
   const Job job = ensemble_job();
   const data::BatchLoader training = pictures.loader(), tested = test.loader();
   const DataLoaders loaders(training);
-  const auto run_on = [&](const mpi::Communicator& world, const std::string& name) {
-    const tiny::Run run(world, name);
+  const auto run_on = [&](const mpi::Communicator& world) {
+    const tiny::Run run(world);
     tiny::Result result = tiny::train_all(job, pictures, world, run.folder);
     const Verdict verdict = gather_and_vote(job, result.training, split(world, job.ensemble.members), world,
                                             tested, run.folder, result.phases, &loaders);
@@ -148,12 +145,10 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
     return std::tuple(verdict.test.soups, soups, run::load_models(run.folder.path()).members);
   };
   const mpi::Communicator self = world().split(world().rank(), 0);
-  const auto [expected, expected_files, same_members] =
-      run_on(self, "self-" + std::to_string(world().rank()) + "-");
-  const auto [found, files, members] = run_on(world(), "all");
+  const auto [expected, expected_files, same_members] = run_on(self);
+  const auto [found, files, members] = run_on(world());
   CHECK(files == expected_files);
   REQUIRE(found.size() == 3);
-  engine::Evaluator evaluator(tiny::graph());
   for (std::size_t s = 0; s < 3; ++s) {
     CAPTURE(found[s].name);
     CHECK(found[s].name == job.ensemble.soups[s]);
@@ -171,19 +166,13 @@ TEST_CASE("soups of an ensemble are the same on any ranks; they equal plain aver
     for (std::size_t i = 0; i < plain.size(); ++i) {
       if (std::abs(plain[i] - files[s][i]) > 1e-6F * std::abs(plain[i]) + 1e-12F) FAIL_CHECK(i);
     }
-    evaluator.load(files[s]);
-    const std::vector<float> rows = evaluator.predict(tested, test.ids());
-    int correct = 0;
-    for (std::size_t i = 0; i < 60; ++i) {
-      const float* row = rows.data() + 4 * i;
-      correct += std::max_element(row, row + 4) - row == test.labels[i];
-    }
-    CHECK(found[s].score.accuracy == Approx(correct / 60.0));
+    CHECK(found[s].score.accuracy == Approx(tiny::plain_score(files[s], test).accuracy));
   }
   CHECK(found[0].shares == std::vector<double>(3, 1.0 / 3));
 
   // The greedy soup is never worse on its validation samples than the best member.
   const CommonValidation common = common_validation(job, loaders);
+  engine::Evaluator evaluator(tiny::graph());
   const auto validated = [&](std::span<const float> parameters) {
     evaluator.load(parameters);
     return engine::score(evaluator, common.loader, common.ids, self).accuracy;

@@ -1,7 +1,4 @@
 // Staged fine-tuning: from an epoch on, more parameters are trained.
-#include <csignal>
-
-#include "convoke/os/stop_signals.hpp"
 #include "convoke/train/job.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
@@ -97,23 +94,20 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
   // Stops after each epoch: within a stage, and between two stages.
   for (std::int64_t epochs = 1; epochs < wanted.loop.epochs; ++epochs) {
     INFO("after epoch " << epochs);
-    const tiny::Run run(world(), "stages");
+    const tiny::Run run(world());
     Job part = wanted;
     part.loop.epochs = epochs;
     train_all(part, pictures, world(), run.folder);
     CHECK(train_all(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
   SECTION("by a signal, at the first step of a stage") {
-    const tiny::Run run(world(), "stages");
+    const tiny::Run run(world());
     Job part = wanted;
     part.loop.epochs = 1;
     train_all(part, pictures, world(), run.folder);
-    {
-      const os::StopSignals signals;
-      if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
-      CHECK(bool(train_all(wanted, pictures, world(), run.folder, true).training.interrupted_by));
-    }
-    const os::StopSignals again;  // resets the first request
+    const Result stopped =
+        tiny::interrupted(world(), [&] { return train_all(wanted, pictures, world(), run.folder, true); });
+    CHECK(bool(stopped.training.interrupted_by));
     CHECK(train_all(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
 }

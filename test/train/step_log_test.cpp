@@ -1,10 +1,7 @@
 // The lines of `log.every_steps`, on 1 to 4 ranks.
-#include <csignal>
-
 #include "convoke/core/lookup.hpp"
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
 #include "support/training.hpp"
 #include "support/world.hpp"
@@ -25,12 +22,8 @@ Job logged_job(std::int64_t every) {
 }
 
 std::vector<Settings> lines_about(const run::RunFolder& folder, std::string_view event) {
-  std::vector<Settings> lines;
-  std::istringstream text(bytes_of(folder.metrics()));
-  for (std::string line; std::getline(text, line);) {
-    lines.push_back(metrics::settings_from_json(line, "metrics.jsonl"));
-    if (text_at(lines.back(), "event") != event) lines.pop_back();
-  }
+  std::vector<Settings> lines = metrics::read_json_lines(folder.metrics());
+  std::erase_if(lines, [&](const Settings& line) { return text_at(line, "event") != event; });
   return lines;
 }
 
@@ -64,7 +57,7 @@ void check_means(const run::RunFolder& folder, const std::vector<double>& sizes)
 
 TEST_CASE("every N-th step is logged, and all steps together have the loss of the epoch") {
   const tiny::Pictures pictures(kPictures);
-  const Run all(world(), "all"), some(world(), "some"), none(world(), "none");
+  const Run all(world()), some(world()), none(world());
   train_all(logged_job(1), pictures, world(), all.folder);
   train_all(logged_job(3), pictures, world(), some.folder);
   train_all(logged_job(0), pictures, world(), none.folder);
@@ -92,9 +85,8 @@ TEST_CASE("with local SGD steps are logged when the ranks synchronize, with the 
 TEST_CASE("each member logs its own steps") {
   const tiny::Pictures pictures(kPictures);
   const Run run(world());
-  Job job = logged_job(2);
-  job.is_ensemble = true;
-  job.ensemble.members = 2;
+  Job job = tiny::ensemble_job(2, data::Sharding::kFull);
+  job.log.every_steps = 2;
   train_all(job, pictures, world(), run.folder);
   world().barrier();
   std::map<std::int64_t, std::vector<std::int64_t>> steps;
@@ -107,16 +99,11 @@ TEST_CASE("each member logs its own steps") {
 TEST_CASE("a resumed run has the lines of an uninterrupted one, each once") {
   const tiny::Pictures pictures(kPictures);
   const Job job = logged_job(2);
-  const Run whole(world(), "whole"), parts(world(), "parts");
+  const Run whole(world()), parts(world());
   train_all(job, pictures, world(), whole.folder);
-  bool interrupted = false;
-  {
-    const os::StopSignals signals;
-    world().barrier();
-    std::raise(SIGUSR1);
-    interrupted = bool(train_all(job, pictures, world(), parts.folder).training.interrupted_by);
-  }
-  CHECK(interrupted);
+  const tiny::Result stopped =
+      tiny::interrupted(world(), [&] { return train_all(job, pictures, world(), parts.folder); });
+  CHECK(bool(stopped.training.interrupted_by));
   // As a run that was killed some steps after its checkpoint leaves it.
   if (world().root()) {
     std::ofstream(parts.folder.metrics(), std::ios::app)
@@ -125,7 +112,6 @@ TEST_CASE("a resumed run has the lines of an uninterrupted one, each once") {
         << R"({"event":"epoch","member":0,"epoch":1,"step":5,"loss":99})" << '\n';
   }
   world().barrier();
-  const os::StopSignals forget;
   train_all(job, pictures, world(), parts.folder, true);
   world().barrier();
   CHECK(lines_about(parts.folder, "step") == lines_about(whole.folder, "step"));

@@ -1,8 +1,5 @@
-#include <csignal>
-
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data/shards.hpp"
-#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/node_memory.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
@@ -23,39 +20,24 @@ using tiny::Run;
 namespace {
 
 /// Pictures in a folder of shards, written by rank 0: 150 for training, 40 for validation, 30 for the test.
-class Stored {
- public:
-  explicit Stored(const mpi::Communicator& world)
-      : world_(world), path(on_root(world, [] {
-          const auto folder = fs::temp_directory_path() / ("convoke-stream-" + std::to_string(::getpid()));
-          data::DatasetInfo info;
-          info.sample_shape = Shape{1, 8, 8};
-          info.classes = 4;
-          const auto splits = data::in_shards({{"train", 150}, {"validation", 40}, {"test", 30}}, 5);
-          auto writer = data::DatasetWriter::create(folder, info, splits, true);
-          for (std::size_t i = 0; i < splits.size(); ++i) {
-            const tiny::Pictures pictures = pictures_of(i);
-            writer.write(splits[i].name, 0, pictures.samples, pictures.labels);
-          }
-          writer.finish();
-          return folder.string();
-        })) {}
-  ~Stored() {
-    world_.barrier();
-    if (world_.root()) fs::remove_all(path);
+struct Stored {
+  explicit Stored(const mpi::Communicator& world) : place(world), path(place / "shards") {
+    on_root(world, [&] {
+      const auto splits = data::in_shards({{"train", 150}, {"validation", 40}, {"test", 30}}, 5);
+      auto writer = data::DatasetWriter::create(path, {.sample_shape = Shape{1, 8, 8}, .classes = 4}, splits);
+      for (std::size_t i = 0; i < splits.size(); ++i) {
+        const tiny::Pictures pictures = pictures_of(i);
+        writer.write(splits[i].name, 0, pictures.samples, pictures.labels);
+      }
+      writer.finish();
+    });
   }
-  Stored(const Stored&) = delete;
-  Stored& operator=(const Stored&) = delete;
-
   static tiny::Pictures pictures_of(std::size_t split) {
     constexpr std::size_t kCounts[] = {150, 40, 30};
     return tiny::Pictures(kCounts[split], 7 + split);
   }
 
- private:
-  mpi::Communicator world_;
-
- public:
+  SharedFolder place;
   fs::path path;
 };
 
@@ -78,16 +60,14 @@ struct Opened {
 
 Training fit(const Job& job, const DataLoaders& loaders, const mpi::Communicator& world,
              const RunFolder& folder, bool resume = false) {
-  const Groups groups = split(world, job.ensemble.members);
-  Phases phases;
-  require_trainable(job, loaders, groups, world);
-  return train_members(job, loaders, groups, world, folder, resume, true, phases);
+  require_trainable(job, loaders, split(world, job.ensemble.members), world);
+  return tiny::train_all(job, loaders, world, folder, resume).training;
 }
 
 /// Returns the result of one rank with all samples in memory; every rank runs it alone.
 TrainedMember alone(const Job& job, bool own_split, const mpi::Communicator& world) {
   const mpi::Communicator self = world.split(world.rank(), 0);
-  const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
+  const Run run(self);
   const tiny::Pictures pictures = Stored::pictures_of(0), others = Stored::pictures_of(1);
   const data::BatchLoader loader = pictures.loader(), validation = others.loader();
   return fit(job, DataLoaders(loader, own_split ? &validation : nullptr), self, run.folder).members.at(0);
@@ -138,24 +118,20 @@ TEST_CASE("ranks of unlike speed read their own shares of the samples, and train
   if (slow) job.engine.loss = std::make_shared<const tiny::SlowLoss>();
   const Opened opened(stored, world(), kLittle);
   const Run run(world());
-  const Groups groups = split(world(), job.ensemble.members);
-  Phases phases;
-  const Training result =
-      train_members(job, opened.training, groups, world(), run.folder, false, true, phases);
-  CHECK(result.members[0].model.parameters == expected.model.parameters);
-  std::int64_t samples[] = {phases.samples};
+  const tiny::Result result = tiny::train_all(job, opened.training, world(), run.folder);
+  CHECK(result.training.members[0].model.parameters == expected.model.parameters);
+  std::int64_t samples[] = {result.phases.samples};
   world().sum(samples);
   CHECK(samples[0] == 3 * 150);
-  if (slow) CHECK(phases.samples < 3 * 150 / world().size());
+  if (slow) CHECK(result.phases.samples < 3 * 150 / world().size());
 
   // The speeds are measured again when the run goes on, perhaps on other ranks.
   const mpi::Communicator fewer = world().split(world().rank() == 0 ? 0 : 1, 0);
   job.loop.epochs = 4;
   if (world().rank() == 0) {
     const Opened again(stored, fewer, kLittle);
-    const Training more =
-        train_members(job, again.training, split(fewer, 1), fewer, run.folder, true, true, phases);
-    CHECK(more.members[0].epochs_done == 4);
+    const tiny::Result more = tiny::train_all(job, again.training, fewer, run.folder, true);
+    CHECK(more.training.members[0].epochs_done == 4);
   }
 }
 
@@ -166,13 +142,10 @@ TEST_CASE("a streamed run that is interrupted within an epoch ends like an unint
   const TrainedMember expected = alone(job, false, world());
   const Opened opened(stored, world(), kLittle);
   const Run run(world());
-  const os::StopSignals signals;
-  world().barrier();
-  if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
-  const Training stopped = fit(job, opened.training, world(), run.folder);
+  const Training stopped =
+      tiny::interrupted(world(), [&] { return fit(job, opened.training, world(), run.folder); });
   CHECK(bool(stopped.interrupted_by));
   CHECK(stopped.members[0].samples_processed == 32);
-  const os::StopSignals again;  // resets the first request
   const Training result = fit(job, opened.training, world(), run.folder, true);
   CHECK(result.members[0].samples_processed == 2 * 150 - 32);
   CHECK(result.members[0].model.parameters == expected.model.parameters);
@@ -180,54 +153,36 @@ TEST_CASE("a streamed run that is interrupted within an epoch ends like an unint
 
 TEST_CASE("members of an ensemble stream their shards, and validate on a separate split") {
   const Stored stored(world());
-  Job job = tiny::job();
-  job.is_ensemble = true;
-  job.ensemble.members = 2;
-  job.ensemble.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kBootstrap);
+  Job job = tiny::ensemble_job(2, GENERATE(data::Sharding::kContiguous, data::Sharding::kBootstrap));
   job.samples.validation_split = 0.5;  // ignored, because there is a separate split
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
   const Opened opened(stored, world(), GENERATE(kLittle, std::size_t{1} << 20));
   const Run run(world());
-  const Groups groups = split(world(), job.ensemble.members);
-  Phases phases;
   const DataLoaders loaders(opened.training, &opened.validation);
-  const Training result = train_members(job, loaders, groups, world(), run.folder, false, true, phases);
+  const tiny::Result result = tiny::train_all(job, loaders, world(), run.folder);
   const tiny::Pictures others = Stored::pictures_of(1);
-  for (const TrainedMember& member : result.members) {
+  for (const TrainedMember& member : result.training.members) {
     CHECK(member.model.training_samples == 75);
-    engine::Evaluator evaluator(tiny::graph());  // on one rank, with all samples of the split
-    evaluator.load(member.parameters());
-    const std::vector<float> rows = evaluator.predict(others.loader(), others.ids());
-    int correct = 0;
-    for (std::size_t i = 0; i < 40; ++i) {
-      const auto row = rows.begin() + static_cast<std::ptrdiff_t>(4 * i);
-      correct += std::max_element(row, row + 4) - row == others.labels[i] ? 1 : 0;
-    }
-    CHECK(member.model.validation_accuracy == Approx(correct / 40.0).epsilon(1e-12));
+    const double expected = tiny::plain_score(member.parameters(), others).accuracy;  // on one rank
+    CHECK(member.model.validation_accuracy == Approx(expected).epsilon(1e-12));
   }
 }
 
 TEST_CASE("members on any number of ranks neither share nor part a group of a streamed dataset") {
-  const std::string folder = on_root(world(), [&] {
-    const auto path = fs::temp_directory_path() / ("convoke-groups-" + std::to_string(::getpid()));
-    data::DatasetInfo info;
-    info.sample_shape = Shape{1, 8, 8};
-    info.classes = 4;
+  const SharedFolder place(world());
+  const fs::path folder = place / "groups";
+  on_root(world(), [&] {
     auto splits = data::in_shards({{"train", 150}}, 5);
     splits.front().groups = true;
-    auto writer = data::DatasetWriter::create(path, info, splits, true);
+    auto writer = data::DatasetWriter::create(folder, {.sample_shape = Shape{1, 8, 8}, .classes = 4}, splits);
     const tiny::Pictures pictures = Stored::pictures_of(0);
     std::vector<std::int32_t> groups;
     for (std::int32_t i = 0; i < 150; ++i) groups.push_back(i * i % 97);
     writer.write("train", 0, pictures.samples, pictures.labels, {}, {}, groups);
     writer.finish();
-    return path.string();
   });
-  Job job = tiny::job();
-  job.is_ensemble = true;
-  job.ensemble.members = 3;
+  Job job = tiny::ensemble_job(3, GENERATE(data::Sharding::kContiguous, data::Sharding::kStratified));
   job.loop.epochs = 1;
-  job.ensemble.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kStratified);
   job.samples.validation_split = 0.25;
   run::NodeStorage memory(world(), world().split_node(), GENERATE(kNothing, std::size_t{1} << 20));
   const data::Dataset dataset = data::Dataset::open(folder, {"train"}, memory.storage());
@@ -255,30 +210,23 @@ TEST_CASE("members on any number of ranks neither share nor part a group of a st
   }
   CHECK(members_of_parts == all.size());  // each group is in one part
   const Run run(world());
-  Phases phases;
-  const Training result = train_members(job, loader, split(world(), job.ensemble.members), world(),
-                                        run.folder, false, true, phases);
-  for (const TrainedMember& member : result.members)
+  const tiny::Result result = tiny::train_all(job, loader, world(), run.folder);
+  for (const TrainedMember& member : result.training.members)
     CHECK(static_cast<std::size_t>(member.model.training_samples) ==
           sizes[static_cast<std::size_t>(member.model.index)]);
   const std::vector<std::string> notes = group_notes(job, loader);
   CHECK(notes.front() ==
         fmt::format("150 samples in {} groups that stay whole; the largest has 4", all.size()));
-  world().barrier();
-  if (world().root()) fs::remove_all(folder);
 }
 
 TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed run tries it again") {
   const Stored stored(world());
-  Job job = tiny::job();
-  job.is_ensemble = true;
-  job.ensemble.members = 2;
-  job.ensemble.shards = data::Sharding::kContiguous;
+  Job job = tiny::ensemble_job(2, data::Sharding::kContiguous);
   job.loop.epochs = 3;
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
   const Opened opened(stored, world(), GENERATE(kLittle, kNothing));
   const DataLoaders loaders(opened.training, &opened.validation);
-  const Run whole_run(world(), "whole");
+  const Run whole_run(world());
   const Training whole = fit(job, loaders, world(), whole_run.folder);
 
   const Run run(world());
@@ -335,9 +283,7 @@ TEST_CASE("if no member is left, the error gives the reason of each; a single mo
     const Run run(world());
     CHECK_THAT(error_of([&] { fit(job, opened.training, world(), run.folder); }), Contains("-of-00005.h5"));
   }
-  job.is_ensemble = true;
-  job.ensemble.members = 2;
-  job.ensemble.shards = data::Sharding::kContiguous;
+  job = tiny::ensemble_job(2, data::Sharding::kContiguous);
   const Run run(world());
   Training training = fit(job, opened.training, world(), run.folder);
   const tiny::Pictures test = Stored::pictures_of(2);

@@ -106,7 +106,7 @@ class SleepingLoss final : public tiny::OtherLoss {
 }  // namespace
 
 TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on one clock") {
-  const tiny::Run run(world(), "trace");
+  const tiny::Run run(world());
   const tiny::Pictures pictures(160);
   const data::BatchLoader loader = pictures.loader();
   Job job = tiny::job(engine::Reduction::kFast);
@@ -168,7 +168,7 @@ TEST_CASE("the trace of a run has the layers, buckets and phases of all ranks on
 }
 
 TEST_CASE("a full track keeps the newest steps, and the trace says how many events are missing") {
-  const tiny::Run run(world(), "full-trace");
+  const tiny::Run run(world());
   Timeline timeline(100);
   for (int i = 0; i < 250; ++i) timeline.main().record({10 * i, 10 * i + 5, nullptr, i, Activity::kStep});
   run::write_trace(run.folder.file("trace.json"), timeline, mpi::read_root_clock(world()), world());
@@ -208,10 +208,9 @@ std::optional<run::Straggler> straggler_of(Job job, const mpi::Communicator& wor
       {{{"layer", "max_pool"}, {"size", 64}}, {{"layer", "flatten"}}, {{"layer", "dense"}, {"units", 4}}});
   job.loop.epochs = 4;
   const data::BatchLoader loader(data::Split{samples, labels}, shape, {{1.0F / 255}, {0}}, job.augmenter);
-  const tiny::Run run(world, "straggler");
-  run::Phases phases;
-  train_members(job, loader, split(world, 1), world, run.folder, false, true, phases);
-  return run::find_straggler(run::times_of_ranks(run::times_of(phases), world));
+  const tiny::Run run(world);
+  const tiny::Result result = tiny::train_all(job, DataLoaders(loader), world, run.folder);
+  return run::find_straggler(run::times_of_ranks(run::times_of(result.phases), world));
 }
 
 }  // namespace

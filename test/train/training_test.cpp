@@ -105,19 +105,7 @@ TEST_CASE("with a moving average, the average is validated and kept") {
     const CheckpointState state = checkpoints.newest([](const auto&) {}).value();
     CHECK(state.parameters == plain.parameters());
     CHECK(state.average == kept);
-    // The validated model: equal to a plain evaluation of the kept model.
-    Evaluator evaluator(tiny::graph());
-    evaluator.load(kept);
-    const data::BatchLoader loader = pictures.loader();
-    std::vector<std::uint32_t> last(30);
-    std::iota(last.begin(), last.end(), 120U);
-    const std::vector<float> rows = evaluator.predict(loader, last);
-    int correct = 0;
-    for (std::size_t i = 0; i < 30; ++i) {
-      const float* row = rows.data() + 4 * i;
-      correct += std::max_element(row, row + 4) - row == pictures.labels[120 + i];
-    }
-    CHECK(state.validation_accuracy == Approx(correct / 30.0));
+    CHECK(state.validation_accuracy == Approx(tiny::plain_score(kept, pictures, 120).accuracy));
   }
 }
 
@@ -154,14 +142,11 @@ TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run"
   }
   SECTION("by a signal on one rank, within an epoch") {
     const Run run(world());
-    const os::StopSignals signals;
-    world().barrier();
-    if (world().rank() == world().size() - 1) std::raise(SIGUSR1);
-    const Result stopped = train_all(job, pictures, world(), run.folder);
+    const Result stopped =
+        tiny::interrupted(world(), [&] { return train_all(job, pictures, world(), run.folder); });
     CHECK(bool(stopped.training.interrupted_by));
     CHECK(stopped.training.members[0].samples_processed == 32);  // agreed after the first step
     CHECK(exists(run.folder.checkpoints() / "epoch-0000-step-000001.h5"));
-    const os::StopSignals again;  // resets the first request
     const Result result = train_all(job, pictures, world(), run.folder, true);
     CHECK_FALSE(bool(result.training.interrupted_by));
     CHECK(result.parameters() == expected);
@@ -198,20 +183,10 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
   const Groups groups = split(world(), 1);
   const Verdict verdict =
       gather_and_vote(job, result.training, groups, world(), loader, run.folder, result.phases);
-
-  Evaluator evaluator(tiny::graph(), {.threads = 1, .chunk = 1});
-  evaluator.load(parameters);
-  const std::vector<float> rows = evaluator.predict(loader, test.ids());
-  int correct = 0;
-  double loss = 0;
-  for (std::size_t i = 0; i < 101; ++i) {
-    const float* row = rows.data() + 4 * i;
-    correct += std::max_element(row, row + 4) - row == test.labels[i];
-    loss -= std::log(std::max(1e-7, static_cast<double>(row[test.labels[i]])));
-  }
-  CHECK(verdict.report.accuracy == Approx(correct / 101.0));
-  CHECK(verdict.test.members.at(0).accuracy == Approx(correct / 101.0));
-  CHECK(verdict.test.members[0].loss == Approx(loss / 101).epsilon(1e-4));
+  const tiny::PlainScore expected = tiny::plain_score(parameters, test);
+  CHECK(verdict.report.accuracy == Approx(expected.accuracy));
+  CHECK(verdict.test.members.at(0).accuracy == Approx(expected.accuracy));
+  CHECK(verdict.test.members[0].loss == Approx(expected.loss).epsilon(1e-4));
   CHECK(verdict.report.accuracy > 0.8);
   CHECK(verdict.test.rule("majority").prefix_accuracies.size() == 1);
   CHECK(verdict.test.diversity.disagreement() == 0);
@@ -222,15 +197,12 @@ TEST_CASE("one synchronous model learns, and its verdict equals that of a plain 
 TEST_CASE("an ensemble is the same on any number of ranks, in groups and one after another") {
   const tiny::Pictures pictures(240);
   const tiny::Pictures test(60, 99);
-  Job job = tiny::job();
-  job.is_ensemble = true;
-  job.ensemble.members = 3;
-  job.ensemble.shards = data::Sharding::kContiguous;
+  Job job = tiny::ensemble_job(3, data::Sharding::kContiguous);
   job.samples.validation_split = 0.25;
   job.ensemble.rule = "mean";
 
-  const auto run_on = [&](const mpi::Communicator& world, const std::string& name) {
-    const Run run(world, name);
+  const auto run_on = [&](const mpi::Communicator& world) {
+    const Run run(world);
     Result result = train_all(job, pictures, world, run.folder);
     const data::BatchLoader loader = test.loader();
     Verdict verdict = gather_and_vote(job, result.training, split(world, job.ensemble.members), world, loader,
@@ -239,8 +211,8 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and one aft
     return std::pair(std::move(verdict), load_models(run.folder.path()));
   };
   const mpi::Communicator self = world().split(world().rank(), 0);
-  const auto [expected, expected_models] = run_on(self, "self-" + std::to_string(world().rank()) + "-");
-  const auto [found, models] = run_on(world(), "all");
+  const auto [expected, expected_models] = run_on(self);
+  const auto [found, models] = run_on(world());
 
   REQUIRE(models.members.size() == 3);
   for (std::size_t m = 0; m < 3; ++m) {
@@ -285,16 +257,10 @@ TEST_CASE("groups have as many ranks as the list says, and the members do not de
 
 TEST_CASE("a group that is free takes the next member, and no member depends on its group") {
   const tiny::Pictures pictures(120);
-  Job job = tiny::job();
-  job.is_ensemble = true;
-  job.ensemble.members = 2 * world().size() + 1;
+  Job job = tiny::ensemble_job(2 * world().size() + 1, data::Sharding::kFull);
   const Groups groups = split(world(), job.ensemble.members);
   const mpi::Communicator self = world().split(world().rank(), 0);
-  std::vector<TrainedMember> expected;
-  {
-    const Run run(self, "alone-" + std::to_string(world().rank()) + "-");
-    expected = train_all(job, pictures, self, run.folder).training.members;
-  }
+  const std::vector<TrainedMember> expected = train_all(job, pictures, self).training.members;
   REQUIRE(std::ssize(expected) == job.ensemble.members);
 
   const bool slow = world().rank() == world().size() - 1 && world().size() > 1;
@@ -313,14 +279,11 @@ TEST_CASE("a group that is free takes the next member, and no member depends on 
 
 TEST_CASE("an ensemble resumes with some members finished, one in progress, and others not started") {
   const tiny::Pictures pictures(240);
-  Job job = tiny::job();
-  job.is_ensemble = true;
-  job.ensemble.members = 3;
-  job.ensemble.shards = data::Sharding::kContiguous;
+  Job job = tiny::ensemble_job(3, data::Sharding::kContiguous);
   const Result whole = train_all(job, pictures, world());
 
   // In each round, every group trains one of its members by one step.
-  const Run run(world(), "parts");
+  const Run run(world());
   Result part;
   int parts = 0;
   do {
@@ -342,10 +305,7 @@ TEST_CASE("an ensemble resumes with some members finished, one in progress, and 
 
 TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation") {
   const tiny::Pictures pictures(120);
-  Job job = tiny::job(Reduction::kFast);
-  job.is_ensemble = true;
-  job.ensemble.members = 2;
-  job.ensemble.shards = data::Sharding::kContiguous;
+  const Job job = tiny::ensemble_job(2, data::Sharding::kContiguous, Reduction::kFast);
   const Run run(world());
   Result result = train_all(job, pictures, world(), run.folder);
   const data::BatchLoader loader = pictures.loader();
@@ -356,39 +316,10 @@ TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation")
   CHECK(contains(lines, R"("event":"evaluation")"));
 }
 
-TEST_CASE("the error for a loss that is not finite names epoch, step and layer") {
-  const tiny::Pictures pictures(128);
-  Job job = tiny::job();
-  job.loop.learning_rate = 1e30;
-
-  SECTION("one model: the run ends") {
-    const std::string why = error_of([&] { train_all(job, pictures, world()); });
-    INFO(why);
-    CHECK(contains(why, "not finite at epoch 1, step 2: first in "));
-    CHECK(contains(why, "rank"));
-  }
-  SECTION("an ensemble: no member is left to vote") {
-    job.is_ensemble = true;
-    job.ensemble.members = 2;
-    job.ensemble.shards = data::Sharding::kContiguous;
-    const Run run(world());
-    Result result = train_all(job, pictures, world(), run.folder);
-    const data::BatchLoader loader = pictures.loader();
-    const std::string why = error_of([&] {
-      gather_and_vote(job, result.training, split(world(), 2), world(), loader, run.folder, result.phases);
-    });
-    CHECK(contains(why, "no member is left to vote: member 0: the loss is not finite"));
-    CHECK(contains(why, "member 1: the loss"));
-  }
-}
-
 TEST_CASE("a member that diverges leaves the vote; the others stay") {
   tiny::Pictures pictures(128);
   const Run run(world());
-  Job job = tiny::job();
-  job.is_ensemble = true;
-  job.ensemble.members = 2;
-  job.ensemble.shards = data::Sharding::kContiguous;
+  const Job job = tiny::ensemble_job(2, data::Sharding::kContiguous);
   const Groups groups = split(world(), 2);
   const data::BatchLoader loader = pictures.loader();
   Result result = train_all(job, pictures, world(), run.folder);
