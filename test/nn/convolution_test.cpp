@@ -1,8 +1,8 @@
 // conv1d, depthwise_conv2d, separable_conv2d, conv2d_transpose, and the paddings of all windows.
 #include "around.hpp"
 #include "golden.hpp"
+#include "refusal.hpp"
 #include "support/catch.hpp"
-#include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
@@ -285,33 +285,27 @@ TEST_CASE("conv2d_transpose equals PyTorch's") {
 }
 
 TEST_CASE("inputs that do not fit are refused with both shapes and a hint") {
-  const auto on = [](const Shape& shape, const auto& body) {
-    return error_of([&] {
-      Graph graph(shape);
-      body(input(graph));
-    });
-  };
-  CHECK(on({3, 8, 8}, [](Symbol x) { conv1d(x, {.filters = 2}); }) ==
+  CHECK(error_on({3, 8, 8}, [](Symbol x) { conv1d(x, {.filters = 2}); }) ==
         "conv1d_1 (conv1d): needs sequences (N, L, F), but its input is (N, 3, 8, 8)");
-  CHECK(on({4, 3}, [](Symbol x) { conv1d(x, {.filters = 2, .kernel = 3, .dilation = 2}); }) ==
+  CHECK(error_on({4, 3}, [](Symbol x) { conv1d(x, {.filters = 2, .kernel = 3, .dilation = 2}); }) ==
         "conv1d_1 (conv1d): a window of 5 does not fit into its input (N, 4, 3)");
   CHECK(
-      on({4, 3}, [](Symbol x) { conv1d(x, {.filters = 2, .groups = 2}); }) ==
+      error_on({4, 3}, [](Symbol x) { conv1d(x, {.filters = 2, .groups = 2}); }) ==
       "conv1d_1 (conv1d): 2 groups must divide both the 3 features of its input (N, 4, 3) and its 2 filters");
-  CHECK(on({8}, [](Symbol x) { depthwise_conv2d(x); }) ==
+  CHECK(error_on({8}, [](Symbol x) { depthwise_conv2d(x); }) ==
         "depthwise_conv2d_1 (depthwise_conv2d): needs images (N, C, H, W), but its input is (N, 8)");
-  CHECK(on({3, 2, 2}, [](Symbol x) { separable_conv2d(x, {.filters = 2}); }) ==
+  CHECK(error_on({3, 2, 2}, [](Symbol x) { separable_conv2d(x, {.filters = 2}); }) ==
         "separable_conv2d_1 (separable_conv2d): a window of 3 x 3 does not fit into its input (N, 3, 2, 2)");
-  CHECK(on({8}, [](Symbol x) { conv2d_transpose(x, {.filters = 2}); }) ==
+  CHECK(error_on({8}, [](Symbol x) { conv2d_transpose(x, {.filters = 2}); }) ==
         "conv2d_transpose_1 (conv2d_transpose): needs images (N, C, H, W), but its input is (N, 8)");
   CHECK(
-      on({3, 1, 1}, [](Symbol x) { conv2d_transpose(x, {.filters = 2, .padding = Padding::by(2)}); }) ==
+      error_on({3, 1, 1}, [](Symbol x) { conv2d_transpose(x, {.filters = 2, .padding = Padding::by(2)}); }) ==
       "conv2d_transpose_1 (conv2d_transpose): its padding turns its input (N, 3, 1, 1) into (N, 2, -1, -1)");
-  CHECK(on({3, 4, 4},
-           [](Symbol x) { conv2d_transpose(x, {.filters = 2, .stride = 2, .output_padding = 2}); }) ==
+  CHECK(error_on({3, 4, 4},
+                 [](Symbol x) { conv2d_transpose(x, {.filters = 2, .stride = 2, .output_padding = 2}); }) ==
         "conv2d_transpose_1 (conv2d_transpose): its output_padding turns its input (N, 3, 4, 4) into (N, 2, "
         "11, 11), a stride or more beyond what the input reaches");
-  CHECK(on({3, 4, 4}, [](Symbol x) { conv2d_transpose(x, {.filters = 2, .groups = 2}); }) ==
+  CHECK(error_on({3, 4, 4}, [](Symbol x) { conv2d_transpose(x, {.filters = 2, .groups = 2}); }) ==
         "conv2d_transpose_1 (conv2d_transpose): 2 groups must divide both its 3 input channels and its 2 "
         "filters");
 }

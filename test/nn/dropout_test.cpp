@@ -1,7 +1,7 @@
 // The mask is a pure function of (seed, epoch, sample id, node).
 #include "nn/kernels/dropout.hpp"
 #include "convoke/core/random.hpp"
-#include "experiment.hpp"
+#include "golden.hpp"
 #include "layers.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "support/catch.hpp"
@@ -25,17 +25,11 @@ bool kept(std::int64_t channels, std::int64_t channel, std::int64_t pixel, doubl
 /// Returns a mask: the logits of a network that applies dropout to a vector of ones.
 std::vector<double> mask(std::int64_t features, double rate, const std::vector<std::uint32_t>& ids,
                          std::uint64_t seed, std::uint32_t epoch, bool training = true, int before = 0) {
-  Graph graph({features});
-  Symbol x = input(graph);
-  for (int i = 0; i < before; ++i) x = dropout(x, 0);
-  dropout(x, rate);
-  const PlanOptions options{.micro_batch = static_cast<std::int64_t>(ids.size()), .training = training};
-  Network network(graph, std::make_shared<ParameterLayout>(graph, options.micro_batch), options);
-  const float none = 0;
-  network.bind(&none, nullptr);
-  std::fill(network.input().begin(), network.input().end(), 1.0F);
-  network.forward({seed, epoch, ids});
-  return {network.output().begin(), network.output().end()};
+  const auto body = [&](Symbol x) {
+    for (int i = 0; i < before; ++i) x = dropout(x, 0);
+    return dropout(x, rate);
+  };
+  return of_ones({features}, ids, body, seed, epoch, training);
 }
 
 }  // namespace

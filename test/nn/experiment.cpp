@@ -77,11 +77,15 @@ Outcome Experiment::run(const Batch& batch, std::int64_t whole) {
   return outcome;
 }
 
+void Experiment::set(const std::string& parameter, const std::vector<float>& values) {
+  layout->pack(layout->slot(parameter), values, parameters.span());
+}
+
 void copy_parameters(const Experiment& all, Experiment& part) {
   const reference::Parameters values = by_name(*all.layout, all.parameters.span());
   for (const ParameterSlot& slot : part.layout->slots()) {
     const auto& from = values.at(slot.name);
-    part.layout->pack(slot, std::vector<float>(from.begin(), from.end()), part.parameters.span());
+    part.set(slot.name, {from.begin(), from.end()});
   }
 }
 

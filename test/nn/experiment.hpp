@@ -55,6 +55,8 @@ class Experiment {
   /// Runs forward, loss and backward (or forward alone for inference). `whole` is the number of samples of
   /// the whole step.
   Outcome run(const Batch& batch, std::int64_t whole = 0);
+  /// Gives a parameter these canonical values.
+  void set(const std::string& parameter, const std::vector<float>& values);
 
   std::shared_ptr<const convoke::nn::ParameterLayout> layout;
   convoke::nn::Network network;

@@ -1,6 +1,5 @@
 // The decisions of fuse(), and fused plans against the unfused reference.
-#include "nn/plan/fusion.hpp"
-
+#include "absorbed.hpp"
 #include "experiment.hpp"
 #include "layers.hpp"
 #include "support/catch.hpp"
@@ -15,16 +14,6 @@ Conv2dOptions same(std::int64_t filters) {
   options.filters = filters;
   options.padding = Padding::same();
   return options;
-}
-
-/// Returns the names of the nodes that are fused into others.
-std::vector<std::string> absorbed(const Graph& graph) {
-  std::vector<std::string> names;
-  const std::vector<Fusion> fusions = fuse(graph);
-  for (const Node& node : graph.nodes()) {
-    if (fusions[node.index].absorbed) names.push_back(node.name);
-  }
-  return names;
 }
 
 /// Checks widths around oneDNN's blocks of 16, and images of odd and even size.

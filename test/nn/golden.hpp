@@ -1,4 +1,5 @@
 #pragma once
+#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 
@@ -10,10 +11,7 @@ inline std::vector<double> evaluate(const convoke::nn::Graph& graph, const std::
   Experiment experiment(graph, {.micro_batch = samples, .training = false});
   const convoke::AlignedBuffer<float> start = initial_parameters(*experiment.layout, 1);
   std::copy_n(start.data(), start.size(), experiment.parameters.data());
-  for (const auto& [name, given] : parameters) {
-    const std::vector<float> values(given.begin(), given.end());
-    experiment.layout->pack(experiment.layout->slot(name), values, experiment.parameters.span());
-  }
+  for (const auto& [name, given] : parameters) experiment.set(name, {given.begin(), given.end()});
   const float none = 0;
   if (start.size() == 0) experiment.network.bind(&none, nullptr);
   Batch batch(graph, samples);
@@ -41,4 +39,30 @@ inline std::vector<double> golden_fill(int count) {
   std::vector<double> values;
   for (int i = 0; i < count; ++i) values.push_back(i * 37 % 101 / 25.0 - 2);
   return values;
+}
+
+/// shift + scale 0.4 sin(1.7 i + k) for i = 0, 1, ...
+inline std::vector<float> waves(int k, std::int64_t count, double shift = 0, double scale = 1) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<float>(shift + scale * 0.4 * std::sin(1.7 * static_cast<double>(i) + k)));
+  return values;
+}
+
+/// Returns the output of layers without parameters for an input of ones.
+template <class Body>
+std::vector<double> of_ones(const convoke::Shape& shape, const std::vector<std::uint32_t>& ids,
+                            const Body& body, std::uint64_t seed = 1, std::uint32_t epoch = 0,
+                            bool training = true) {
+  convoke::nn::Graph graph(shape);
+  flatten(body(convoke::nn::input(graph)));
+  const convoke::nn::PlanOptions options{.micro_batch = static_cast<std::int64_t>(ids.size()),
+                                         .training = training};
+  convoke::nn::Network network(
+      graph, std::make_shared<convoke::nn::ParameterLayout>(graph, options.micro_batch), options);
+  const float none = 0;
+  network.bind(&none, nullptr);
+  std::fill(network.input().begin(), network.input().end(), 1.0F);
+  network.forward({seed, epoch, ids});
+  return {network.output().begin(), network.output().end()};
 }

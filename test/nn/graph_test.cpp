@@ -1,6 +1,7 @@
 #include "convoke/nn/graph.hpp"
 
 #include "layers.hpp"
+#include "refusal.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -8,13 +9,6 @@ using namespace convoke;
 using namespace convoke::nn;
 
 namespace {
-
-/// Returns the message and the hint of the error that adding a layer to `input` throws.
-template <class Body>
-std::string refusal(const Shape& input, const Body& body) {
-  Graph graph(input);
-  return refusal_of([&] { body(nn::input(graph)); });
-}
 
 Shape shape_of(Symbol x) { return x.graph->node(x.node).shape; }
 

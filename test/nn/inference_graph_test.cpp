@@ -1,10 +1,10 @@
 // Which layers an inference graph keeps, and its outputs against the reference of the trained network.
 #include "convoke/nn/inference_graph.hpp"
 
+#include "absorbed.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
 #include "layers.hpp"
-#include "nn/plan/fusion.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -20,17 +20,13 @@ const Padding kKeepsSize = Padding::same();
 /// their neighbors, and its outputs.
 void check_folded(const Graph& graph, const NodeNames& left_out, const NodeNames& fused = {}) {
   const Graph folded = InferenceGraph(graph).graph();
-  NodeNames missing, absorbed;
+  NodeNames missing;
   for (const Node& node : graph.nodes()) {
     if (!folded.has(node.name)) missing.push_back(node.name);
   }
-  const std::vector<Fusion> fusions = fuse(folded, true);
-  for (const Node& node : folded.nodes()) {
-    if (fusions[node.index].absorbed) absorbed.push_back(node.name);
-  }
   INFO(graph.summary());
   CHECK(missing == left_out);
-  CHECK(absorbed == fused);
+  CHECK(absorbed(folded, true) == fused);
   const Batch batch(graph, 3);
   Experiment experiment(graph, {.micro_batch = 3, .training = false});
   const Outcome expected = reference_outcome(graph, experiment, batch);

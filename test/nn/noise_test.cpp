@@ -2,7 +2,7 @@
 // epoch, sample, node) alone.
 #include "around.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "experiment.hpp"
+#include "golden.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -21,21 +21,6 @@ void check_random(const Body& body) {
   Graph graph({3, 3, 3});
   dense(flatten(body(tanh(conv2d(input(graph), {.filters = 20, .kernel = 2})))), {.units = 4});
   check_bf16(graph, {.micro_batch = 4});
-}
-
-/// Returns a layer's output for an input of ones.
-template <class Body>
-std::vector<double> of_ones(const Shape& shape, const std::vector<std::uint32_t>& ids, const Body& body,
-                            std::uint64_t seed = 1, std::uint32_t epoch = 0) {
-  Graph graph(shape);
-  flatten(body(input(graph)));
-  const PlanOptions options{.micro_batch = static_cast<std::int64_t>(ids.size())};
-  Network network(graph, std::make_shared<ParameterLayout>(graph, options.micro_batch), options);
-  const float none = 0;
-  network.bind(&none, nullptr);
-  std::fill(network.input().begin(), network.input().end(), 1.0F);
-  network.forward({seed, epoch, ids});
-  return {network.output().begin(), network.output().end()};
 }
 
 std::vector<std::uint32_t> ids_below(std::uint32_t count) {

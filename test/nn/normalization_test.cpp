@@ -233,12 +233,9 @@ TEST_CASE("a frozen batch_norm equals Keras' with trainable = False, and its sta
   Graph graph({2});
   batch_norm(input(graph), {.scale = false, .frozen = true});
   Experiment experiment(graph, {.micro_batch = 3});
-  const auto set = [&](const char* name, std::vector<float> values) {
-    experiment.layout->pack(experiment.layout->slot(name), values, experiment.parameters.span());
-  };
-  set("batch_norm_1.beta", {0.5, -0.5});
-  set("batch_norm_1.running_mean", {0.1F, 0.2F});
-  set("batch_norm_1.running_variance", {2, 3});
+  experiment.set("batch_norm_1.beta", {0.5, -0.5});
+  experiment.set("batch_norm_1.running_mean", {0.1F, 0.2F});
+  experiment.set("batch_norm_1.running_variance", {2, 3});
   Batch batch(graph, 3);
   const std::vector<double> fill = golden_fill(6);
   std::copy(fill.begin(), fill.end(), batch.input.begin());

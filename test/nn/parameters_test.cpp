@@ -95,23 +95,6 @@ TEST_CASE("unpack is the inverse of pack in every layout, and stays within its s
   }
 }
 
-TEST_CASE("the canonical values of all slots can be written and read back") {
-  const ParameterLayout layout(various(), 4);
-  const auto values = counting(static_cast<std::size_t>(various().parameter_count()));
-  AlignedBuffer<float> arena(layout.size());
-  std::size_t from = 0;
-  for (const ParameterSlot& slot : layout.slots()) {
-    layout.pack(slot, std::span(values).subspan(from, size_of(slot)), arena.span());
-    from += size_of(slot);
-  }
-  CHECK(from == values.size());
-  CHECK(canonical(layout, arena.span()) == values);
-  // Slot after slot: the first is dense_2.weight (4, 10), then its bias.
-  std::vector<float> bias(4);
-  layout.unpack(layout.slot("dense_2.bias"), arena.span(), bias);
-  CHECK(bias == std::vector<float>{41, 42, 43, 44});
-}
-
 TEST_CASE("initial parameters depend on seed and parameter, not on micro-batch, algorithm or layout") {
   const ParameterLayout a(various(), 4), b(various(), 64, ConvolutionChoice::kWinograd);
   const auto values = canonical(a, initial_parameters(a, 5).span());

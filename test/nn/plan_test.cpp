@@ -98,15 +98,6 @@ TEST_CASE("ready is called with rising ends, below which gradients are final") {
   CHECK(std::count_if(ends.begin(), ends.end(), [&](std::size_t end) { return end > 0 && end < first; }) > 5);
 }
 
-TEST_CASE("direct and automatic convolution agree") {
-  const Graph graph = residual();
-  const Batch batch(graph, 8);
-  const Outcome direct =
-      Experiment(graph, {.micro_batch = 8, .convolution = ConvolutionChoice::kDirect}).run(batch);
-  const Outcome automatic = Experiment(graph, {.micro_batch = 8}).run(batch);
-  check_equal(automatic, direct, 1e-4);
-}
-
 TEST_CASE("a smaller plan can use the parameters of a larger one") {
   const Graph graph = residual();
   Experiment large(graph, {.micro_batch = 8});

@@ -1,9 +1,9 @@
 // Pooling windows that layers_test.cpp does not cover, and zero_pad, crop, resize.
+#include "absorbed.hpp"
 #include "around.hpp"
 #include "golden.hpp"
-#include "nn/plan/fusion.hpp"
+#include "refusal.hpp"
 #include "support/catch.hpp"
-#include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
@@ -135,14 +135,6 @@ TEST_CASE("resize: centers and rounding") {
 }
 
 TEST_CASE("a convolution, or a pooling after a ReLU, includes the zeroes around its input in its padding") {
-  const auto absorbed = [](const Graph& graph) {
-    const std::vector<Fusion> fusions = fuse(graph);
-    std::vector<std::string> names;
-    for (const Node& node : graph.nodes()) {
-      if (fusions[node.index].absorbed) names.push_back(node.name);
-    }
-    return names;
-  };
   const auto check = [&](const auto& body, const std::vector<std::string>& expected) {
     for (const std::int64_t channels : {3, 16}) {
       const Graph graph = around(channels, 5, 4, body);
@@ -378,32 +370,26 @@ TEST_CASE("resize equals PyTorch's and onnxruntime's") {
 }
 
 TEST_CASE("pools and borders that do not fit are refused with both shapes") {
-  const auto on = [](const Shape& shape, const auto& body) {
-    return error_of([&] {
-      Graph graph(shape);
-      body(input(graph));
-    });
-  };
-  CHECK(on({3, 8, 8}, [](Symbol x) { max_pool1d(x); }) ==
+  CHECK(error_on({3, 8, 8}, [](Symbol x) { max_pool1d(x); }) ==
         "max_pool1d_1 (max_pool1d): needs sequences (N, L, F), but its input is (N, 3, 8, 8)");
-  CHECK(on({3, 8}, [](Symbol x) { average_pool1d(x, {.size = 4}); }) ==
+  CHECK(error_on({3, 8}, [](Symbol x) { average_pool1d(x, {.size = 4}); }) ==
         "average_pool1d_1 (average_pool1d): a window of 4 does not fit into its input (N, 3, 8)");
-  CHECK(on({3, 8}, [](Symbol x) {
+  CHECK(error_on({3, 8}, [](Symbol x) {
           max_pool1d(x, {.padding = Padding::by({0, 0}, {0, 2})});
         }) == "max_pool1d_1 (max_pool1d): padding of 2 is not smaller than its window of 2");
-  CHECK(on({3, 8, 8}, [](Symbol x) {
+  CHECK(error_on({3, 8, 8}, [](Symbol x) {
           max_pool(x, {.padding = Padding::by({0, 0}, {1, 2})});
         }) == "max_pool_1 (max_pool): padding of 1 x 2 is not smaller than its window of 2 x 2");
-  CHECK(on({3, 8}, [](Symbol x) { global_max_pool(x); }) ==
+  CHECK(error_on({3, 8}, [](Symbol x) { global_max_pool(x); }) ==
         "global_max_pool_1 (global_max_pool): needs images (N, C, H, W), but its input is (N, 3, 8)");
-  CHECK(on({3, 8, 8}, [](Symbol x) { global_max_pool1d(x); }) ==
+  CHECK(error_on({3, 8, 8}, [](Symbol x) { global_max_pool1d(x); }) ==
         "global_max_pool1d_1 (global_max_pool1d): needs sequences (N, L, F), but its input is (N, 3, 8, 8)");
-  CHECK(on({8}, [](Symbol x) { adaptive_max_pool(x, 2); }) ==
+  CHECK(error_on({8}, [](Symbol x) { adaptive_max_pool(x, 2); }) ==
         "adaptive_max_pool_1 (adaptive_max_pool): needs images (N, C, H, W), but its input is (N, 8)");
-  CHECK(on({8}, [](Symbol x) { zero_pad(x); }) ==
+  CHECK(error_on({8}, [](Symbol x) { zero_pad(x); }) ==
         "zero_pad_1 (zero_pad): needs images (N, C, H, W), but its input is (N, 8)");
-  CHECK(on({3, 4, 4}, [](Symbol x) { crop(x, 2); }) ==
+  CHECK(error_on({3, 4, 4}, [](Symbol x) { crop(x, 2); }) ==
         "crop_1 (crop): reduces its input (N, 3, 4, 4) to (N, 3, 0, 0)");
-  CHECK(on({3, 4, 4}, [](Symbol x) { resize(x, {}); }) ==
+  CHECK(error_on({3, 4, 4}, [](Symbol x) { resize(x, {}); }) ==
         "resize_1 (resize): has neither size nor scale for its input (N, 3, 4, 4)");
 }

@@ -1,8 +1,10 @@
 #pragma once
+#include <concepts>
 #include <string>
 #include <vector>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/nn/graph.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "support/error_of.hpp"
 
@@ -13,4 +15,18 @@ inline convoke::Value::Array list(std::initializer_list<convoke::Value> values) 
 inline std::string refusal(const convoke::Shape& input, std::vector<convoke::Settings> layers) {
   layers.back().set_where("recipe.toml:7");
   return refusal_of([&] { convoke::nn::build_graph(input, layers); });
+}
+
+/// "message | hint" of the error that adding layers to an input throws; "" if there is none.
+template <std::invocable<convoke::nn::Symbol> Body>
+std::string refusal(const convoke::nn::ValueSpec& input, const Body& body) {
+  convoke::nn::Graph graph(input);
+  return refusal_of([&] { body(convoke::nn::input(graph)); });
+}
+
+/// The message alone.
+template <std::invocable<convoke::nn::Symbol> Body>
+std::string error_on(const convoke::nn::ValueSpec& input, const Body& body) {
+  const std::string both = refusal(input, body);
+  return both.substr(0, both.find(" | "));
 }

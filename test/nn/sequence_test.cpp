@@ -7,8 +7,8 @@
 #include "layers.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
+#include "refusal.hpp"
 #include "support/catch.hpp"
-#include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
@@ -339,28 +339,16 @@ TEST_CASE("gru equals Keras' and PyTorch's: plain, masked, bidirectional") {
 }
 
 TEST_CASE("recurrent layers refuse inputs that do not fit, and name the shapes") {
-  CHECK(refusal_of([] {
-          Graph graph(tokens(7));
-          lstm(input(graph), {.units = 2});
-        }) ==
+  CHECK(refusal(tokens(7), [](Symbol x) { lstm(x, {.units = 2}); }) ==
         "lstm_1 (lstm): needs sequences of numbers (N, L, F), but its input is (N, 7) of tokens | "
         "put an embedding layer before it");
-  CHECK(refusal_of([] {
-          Graph graph({3, 8, 8});
-          gru(input(graph), {.units = 2});
-        }) ==
+  CHECK(refusal({3, 8, 8}, [](Symbol x) { gru(x, {.units = 2}); }) ==
         "gru_1 (gru): needs sequences (N, L, F), but its input is (N, 3, 8, 8) | "
         "set sequences = true on a recurrent layer before it; reshape turns other values into sequences");
-  CHECK(refusal_of([] {
-          Graph graph({5, 2});
-          lstm(input(graph), input(graph), {.units = 2});
-        }) ==
+  CHECK(refusal({5, 2}, [](Symbol x) { lstm(x, x, {.units = 2}); }) ==
         "lstm_1 (lstm): its second input masks padding and must be tokens (N, 5) for sequences (N, 5, 2), "
         "but is (N, 5, 2) | name the network's input of tokens: inputs = [\"embedding_1\", \"input\"]");
-  CHECK(refusal_of([] {
-          Graph graph({4});
-          embedding(input(graph), {.vocabulary = 3, .units = 2});
-        }) ==
+  CHECK(refusal({4}, [](Symbol x) { embedding(x, {.vocabulary = 3, .units = 2}); }) ==
         "embedding_1 (embedding): needs tokens (N, L), but its input is (N, 4) | "
         "make it the first layer of a network whose input is tokens; use dense or conv2d for numbers");
   CHECK_THAT(refusal_of([] {

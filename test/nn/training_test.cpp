@@ -1,7 +1,7 @@
 // Whole training steps against the reference and against Keras.
 #include <tuple>
 
-#include "experiment.hpp"
+#include "golden.hpp"
 #include "layers.hpp"
 #include "support/catch.hpp"
 
@@ -104,13 +104,6 @@ const reference::Parameters& keras_gradients() {
   return gradients;
 }
 
-std::vector<float> fill(int k, std::int64_t count) {
-  std::vector<float> values;
-  for (std::int64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<float>(0.4 * std::sin(1.7 * static_cast<double>(i) + k)));
-  return values;
-}
-
 }  // namespace
 
 TEST_CASE("loss, gradients and statistics of a small CNN equal those of Keras") {
@@ -119,29 +112,23 @@ TEST_CASE("loss, gradients and statistics of a small CNN equal those of Keras") 
   dense(flatten(max_pool(relu(x))), {.units = 3});
   Batch batch(graph, 4);
   batch.labels = {0, 2, 1, 1};
-  batch.input = fill(9, 4 * 2 * 6 * 5);
-  for (float& value : batch.input) value *= 3;
+  batch.input = waves(9, 4 * 2 * 6 * 5, 0, 3);
   for (const bool training : {true, false}) {
     Experiment experiment(graph, {.micro_batch = 4, .training = training});
     const ParameterLayout& layout = *experiment.layout;
-    for (const auto& [name, k, shift] : {std::tuple{"conv2d_1.weight", 1, 0.0F},
-                                         {"conv2d_1.bias", 2, 0.0F},
-                                         {"batch_norm_1.gamma", 3, 1.0F},
-                                         {"batch_norm_1.beta", 4, 0.0F},
-                                         {"batch_norm_1.running_mean", 5, 0.0F},
-                                         {"batch_norm_1.running_variance", 6, 1.0F},
-                                         {"dense_1.weight", 7, 0.0F},
-                                         {"dense_1.bias", 8, 0.0F}}) {
-      const ParameterSlot& slot = layout.slot(name);
-      std::vector<float> values = fill(k, slot.spec.shape.elements());
-      for (float& value : values) value += shift;
-      layout.pack(slot, values, experiment.parameters.span());
+    for (const auto& [name, k, shift] : {std::tuple{"conv2d_1.weight", 1, 0.0},
+                                         {"conv2d_1.bias", 2, 0.0},
+                                         {"batch_norm_1.gamma", 3, 1.0},
+                                         {"batch_norm_1.beta", 4, 0.0},
+                                         {"batch_norm_1.running_mean", 5, 0.0},
+                                         {"batch_norm_1.running_variance", 6, 1.0},
+                                         {"dense_1.weight", 7, 0.0},
+                                         {"dense_1.bias", 8, 0.0}}) {
+      experiment.set(name, waves(k, layout.slot(name).spec.shape.elements(), shift));
     }
     if (!training) {  // after the training step
-      const std::vector<float> mean(kMovingMean.begin(), kMovingMean.end());
-      const std::vector<float> variance(kMovingVariance.begin(), kMovingVariance.end());
-      layout.pack(layout.slot("batch_norm_1.running_mean"), mean, experiment.parameters.span());
-      layout.pack(layout.slot("batch_norm_1.running_variance"), variance, experiment.parameters.span());
+      experiment.set("batch_norm_1.running_mean", {kMovingMean.begin(), kMovingMean.end()});
+      experiment.set("batch_norm_1.running_variance", {kMovingVariance.begin(), kMovingVariance.end()});
     }
     const Outcome outcome = experiment.run(batch);
     if (!training) {
