@@ -3,7 +3,9 @@
 
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "support/catch.hpp"
 #include "support/tiny.hpp"
+#include "support/world.hpp"
 
 namespace convoke::engine {
 
@@ -46,5 +48,16 @@ struct EngineTask {
     return {graph, options, loader, *optimizer, group};
   }
 };
+
+/// CHECKs that job(group, threads) gives the same on one rank and on all, with one thread and several.
+/// Returns it.
+template <class Job>
+auto same_on_any_ranks_and_threads(const Job& job) {
+  const auto result = job(alone(), 1);
+  CHECK(job(world(), 1) == result);
+  CHECK(job(world(), 2) == result);
+  CHECK(job(alone(), 3) == result);
+  return result;
+}
 
 }  // namespace convoke::engine

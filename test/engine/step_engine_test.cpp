@@ -40,10 +40,9 @@ std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& 
 }  // namespace
 
 TEST_CASE("exact: any number of ranks and threads gives the same bits") {
-  const std::vector<float> reference = trained(alone(), options(Reduction::kExact), 12);
-  CHECK(trained(world(), options(Reduction::kExact), 12) == reference);
-  CHECK(trained(world(), options(Reduction::kExact, 2), 12) == reference);
-  CHECK(trained(alone(), options(Reduction::kExact, 3), 12) == reference);
+  same_on_any_ranks_and_threads([](const mpi::Communicator& group, int threads) {
+    return trained(group, options(Reduction::kExact, threads), 12);
+  });
 }
 
 TEST_CASE("exact: ranks that share no memory get the same bits") {
@@ -58,15 +57,11 @@ TEST_CASE("exact: ranks that share no memory get the same bits") {
 TEST_CASE("exact: any number of ranks and threads gives the same bits in bf16") {
   const nn::Backend here = nn::backend();
   if (!here.native_bf16 && !here.emulates_bf16) return;
-  const auto bf16 = [](int threads) {
+  same_on_any_ranks_and_threads([](const mpi::Communicator& group, int threads) {
     EngineOptions chosen = options(Reduction::kExact, threads);
     chosen.precision = nn::Precision::kBfloat16;
-    return chosen;
-  };
-  const std::vector<float> reference = trained(alone(), bf16(1), 12);
-  CHECK(trained(world(), bf16(1), 12) == reference);
-  CHECK(trained(world(), bf16(2), 12) == reference);
-  CHECK(trained(alone(), bf16(3), 12) == reference);
+    return trained(group, chosen, 12);
+  });
 }
 
 TEST_CASE("exact: any number of ranks and threads gives the same bits with Winograd's convolutions") {
@@ -77,15 +72,11 @@ TEST_CASE("exact: any number of ranks and threads gives the same bits with Winog
                        {{"layer", "batch_norm"}},
                        {{"layer", "flatten"}},
                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
-  const auto winograd = [&](const mpi::Communicator& group, int threads) {
+  same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
     EngineOptions chosen = options(Reduction::kExact, threads);
     chosen.convolution = nn::ConvolutionChoice::kWinograd;
     return trained(group, chosen, 12, {{"name", "adam"}}, graph);
-  };
-  const std::vector<float> reference = winograd(alone(), 1);
-  CHECK(winograd(world(), 1) == reference);
-  CHECK(winograd(world(), 2) == reference);
-  CHECK(winograd(alone(), 3) == reference);
+  });
 }
 
 TEST_CASE(
@@ -97,10 +88,9 @@ TEST_CASE(
            {{"name", "adamw"}, {"exclude_vectors", true}},
        }) {
     INFO(Value(optimizer).to_string());
-    const std::vector<float> reference = trained(alone(), options(Reduction::kExact), 6, optimizer);
-    CHECK(trained(world(), options(Reduction::kExact), 6, optimizer) == reference);
-    CHECK(trained(world(), options(Reduction::kExact, 2), 6, optimizer) == reference);
-    CHECK(trained(alone(), options(Reduction::kExact, 3), 6, optimizer) == reference);
+    same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
+      return trained(group, options(Reduction::kExact, threads), 6, optimizer);
+    });
   }
 }
 
