@@ -1,7 +1,7 @@
 #include "convoke/core/settings.hpp"
 
-#include "convoke/core/error.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 using namespace convoke;
 
@@ -17,17 +17,6 @@ Settings example() {
                     {"inner", Settings{{"x", 1}}}};
   settings.set_where("recipe.toml:14");
   return settings;
-}
-
-// Returns the message that the action throws, and with a hint "message | hint".
-template <class Action>
-std::string error_and_hint_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.hint().empty() ? e.what() : std::string(e.what()) + " | " + e.hint();
-  }
-  return "no error";
 }
 
 }  // namespace
@@ -65,33 +54,33 @@ TEST_CASE("absent settings read as the fallback") {
   CHECK(read.table("inner").empty());
   CHECK(read.tables("layers").empty());
   CHECK_FALSE(read.has("flag"));
-  CHECK(error_and_hint_of([&] { read.require_int("count"); }) == "model: \"count\" is missing");
+  CHECK(refusal_of([&] { read.require_int("count"); }) == "model: \"count\" is missing | ");
 }
 
 TEST_CASE("settings of a wrong type are refused with place, key, expected type and value") {
   const Settings settings = example();
   SettingsReader read(settings, "layer \"conv2d\"");
   const std::string place = "recipe.toml:14: layer \"conv2d\": ";
-  CHECK(error_and_hint_of([&] { read.get("name", 1); }) ==
-        place + "\"name\" must be a whole number, but is text (\"adam\")");
-  CHECK(error_and_hint_of([&] { read.get("rate", 1); }) ==
-        place + "\"rate\" must be a whole number, but is a number (0.5)");
-  CHECK(error_and_hint_of([&] { read.get("flag", 1.0); }) ==
-        place + "\"flag\" must be a number, but is true or false (true)");
-  CHECK(error_and_hint_of([&] { read.get("count", false); }) ==
-        place + "\"count\" must be true or false, but is a whole number (3)");
-  CHECK(error_and_hint_of([&] { read.get("kernel", "x"); }) ==
-        place + "\"kernel\" must be text, but is a list ([3, 5])");
-  CHECK(error_and_hint_of([&] { read.get("tags", std::vector<std::int64_t>{}); }) ==
-        place + "\"tags\" must be a whole number or a list of them, but is a list ([\"a\", \"b\"])");
-  CHECK(error_and_hint_of([&] { read.get("tags", std::vector<double>{}); }) ==
-        place + "\"tags\" must be a number or a list of them, but is a list ([\"a\", \"b\"])");
-  CHECK(error_and_hint_of([&] { read.table("count"); }) ==
-        place + "\"count\" must be a table, but is a whole number (3)");
-  CHECK(error_and_hint_of([&] { read.tables("inner"); }) ==
-        place + "\"inner\" must be a list of tables, but is a table ({ x = 1 })");
-  CHECK(error_and_hint_of([&] { read.tables("kernel"); }) ==
-        place + "\"kernel\" must be a table, but is a whole number (3)");
+  CHECK(refusal_of([&] { read.get("name", 1); }) ==
+        place + "\"name\" must be a whole number, but is text (\"adam\") | ");
+  CHECK(refusal_of([&] { read.get("rate", 1); }) ==
+        place + "\"rate\" must be a whole number, but is a number (0.5) | ");
+  CHECK(refusal_of([&] { read.get("flag", 1.0); }) ==
+        place + "\"flag\" must be a number, but is true or false (true) | ");
+  CHECK(refusal_of([&] { read.get("count", false); }) ==
+        place + "\"count\" must be true or false, but is a whole number (3) | ");
+  CHECK(refusal_of([&] { read.get("kernel", "x"); }) ==
+        place + "\"kernel\" must be text, but is a list ([3, 5]) | ");
+  CHECK(refusal_of([&] { read.get("tags", std::vector<std::int64_t>{}); }) ==
+        place + "\"tags\" must be a whole number or a list of them, but is a list ([\"a\", \"b\"]) | ");
+  CHECK(refusal_of([&] { read.get("tags", std::vector<double>{}); }) ==
+        place + "\"tags\" must be a number or a list of them, but is a list ([\"a\", \"b\"]) | ");
+  CHECK(refusal_of([&] { read.table("count"); }) ==
+        place + "\"count\" must be a table, but is a whole number (3) | ");
+  CHECK(refusal_of([&] { read.tables("inner"); }) ==
+        place + "\"inner\" must be a list of tables, but is a table ({ x = 1 }) | ");
+  CHECK(refusal_of([&] { read.tables("kernel"); }) ==
+        place + "\"kernel\" must be a table, but is a whole number (3) | ");
 }
 
 TEST_CASE("an unknown key is refused with the nearest known one") {
@@ -99,7 +88,7 @@ TEST_CASE("an unknown key is refused with the nearest known one") {
   SettingsReader read(settings, "layer \"conv2d\"");
   read.get("filters", 1);
   read.get("kernel", 1);
-  CHECK(error_and_hint_of([&] { read.finish(); }) ==
+  CHECK(refusal_of([&] { read.finish(); }) ==
         "layer \"conv2d\": unknown key \"kernal\" (did you mean \"kernel\"?) | known keys: filters, kernel");
 }
 
@@ -107,8 +96,8 @@ TEST_CASE("a value out of range is refused, and the message has the value") {
   const Settings settings{{"momentum", 1.5}};
   SettingsReader read(settings, "optimizer \"sgd\"");
   CHECK_NOTHROW(read.check("momentum", true, "below 2"));
-  CHECK(error_and_hint_of([&] { read.check("momentum", false, "at least 0 and below 1"); }) ==
-        "optimizer \"sgd\": \"momentum\" must be at least 0 and below 1, but is 1.5");
+  CHECK(refusal_of([&] { read.check("momentum", false, "at least 0 and below 1"); }) ==
+        "optimizer \"sgd\": \"momentum\" must be at least 0 and below 1, but is 1.5 | ");
 }
 
 TEST_CASE("text means a table with a name, at the place of its parent") {
@@ -140,15 +129,14 @@ TEST_CASE("a value has the place of its text, or of the table around it") {
   CHECK(settings.place("batch.inner") == "recipe.toml:5");
   CHECK(settings.place("optimizer.beta_1") == "--set optimizer.beta_1=2");
   SettingsReader read(settings, "train");
-  CHECK(error_and_hint_of([&] {
+  CHECK(refusal_of([&] {
           read.get("batch", "all");
         }).starts_with("recipe.toml:5: train: \"batch\" must be text"));
-  CHECK(error_and_hint_of([&] { read.check("batch", false, "1"); }).starts_with("recipe.toml:5: "));
-  CHECK(error_and_hint_of([&] { read.get_count("epochs", 1, 6); }).starts_with("recipe.toml:3: "));
-  CHECK(error_and_hint_of([&] { read.at("batch", [] { throw Error("is odd"); }); }) ==
-        "recipe.toml:5: is odd");
-  CHECK(error_and_hint_of([&] { read.at("batch", [] { throw Error("recipe.toml:9: is odd"); }); }) ==
-        "recipe.toml:9: is odd");
+  CHECK(refusal_of([&] { read.check("batch", false, "1"); }).starts_with("recipe.toml:5: "));
+  CHECK(refusal_of([&] { read.get_count("epochs", 1, 6); }).starts_with("recipe.toml:3: "));
+  CHECK(refusal_of([&] { read.at("batch", [] { throw Error("is odd"); }); }) == "recipe.toml:5: is odd | ");
+  CHECK(refusal_of([&] { read.at("batch", [] { throw Error("recipe.toml:9: is odd"); }); }) ==
+        "recipe.toml:9: is odd | ");
   Settings again = settings;
   again.set("batch", 0, "elsewhere");
   CHECK(again == settings);
@@ -164,10 +152,10 @@ TEST_CASE("settings are set by path, creating tables") {
                              {"train", Settings{{"epochs", 9},
                                                 {"optimizer", Settings{{"name", "adam"}, {"beta_1", 0.8}}}}},
                              {"run", Settings{{"threads", 4}}}});
-  CHECK(error_and_hint_of([&] { settings.set_path("seed.x", 1); }) ==
-        "\"seed\" is a whole number, not a table with keys");
+  CHECK(refusal_of([&] { settings.set_path("seed.x", 1); }) ==
+        "\"seed\" is a whole number, not a table with keys | ");
   for (const char* path : {"", ".", "a.", ".a", "a..b"}) {
-    CHECK(error_and_hint_of([&] { settings.set_path(path, 1); }) ==
+    CHECK(refusal_of([&] { settings.set_path(path, 1); }) ==
           "a key is empty | write a path like train.optimizer.name");
   }
 }

@@ -34,10 +34,8 @@ struct Streamed {
 
  private:
   data::Dataset write_and_open() const {
-    data::DatasetInfo info;
-    info.sample_shape = Shape{1, 8, 8};
-    info.classes = 4;
-    auto writer = data::DatasetWriter::create(file, info, {{"train", kSamples}}, true);
+    auto writer = data::DatasetWriter::create(file, {.sample_shape = Shape{1, 8, 8}, .classes = 4},
+                                              {{"train", kSamples}}, true);
     const tiny::Pictures pictures(kSamples);
     writer.write("train", 0, pictures.samples, pictures.labels);
     writer.finish();

@@ -5,33 +5,9 @@
 
 #include "convoke/os/environment.hpp"
 #include "support/catch.hpp"
+#include "support/variable.hpp"
 
 using namespace convoke;
-
-namespace {
-
-constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
-                                      "SLURM_STEP_NUM_TASKS"};
-
-/// Sets the launchers' variables for a test and restores them at its end.
-class Environment {
- public:
-  Environment() {
-    for (std::size_t i = 0; i < std::size(kVariables); ++i) {
-      if (const char* value = std::getenv(kVariables[i])) before_[i] = value;
-      unsetenv(kVariables[i]);
-    }
-  }
-  ~Environment() {
-    for (std::size_t i = 0; i < std::size(kVariables); ++i)
-      before_[i].empty() ? unsetenv(kVariables[i]) : setenv(kVariables[i], before_[i].c_str(), 1);
-  }
-
- private:
-  std::string before_[std::size(kVariables)];
-};
-
-}  // namespace
 
 TEST_CASE("a session joins MPI if it already runs, and leaves it running") {
   {
@@ -67,7 +43,8 @@ TEST_CASE("the names of the library and the host fit on a line") {
 }
 
 TEST_CASE("a launcher of another MPI is detected") {
-  const Environment restored;
+  const Variable open_mpi("OMPI_COMM_WORLD_SIZE", std::nullopt), mpich("PMI_SIZE", std::nullopt),
+      mvapich("MV2_COMM_WORLD_SIZE", std::nullopt), slurm("SLURM_STEP_NUM_TASKS", std::nullopt);
   CHECK(mpi::launcher_warning(1).empty());  // no launcher
 
   setenv("OMPI_COMM_WORLD_SIZE", "4", 1);

@@ -1,6 +1,5 @@
 #include "convoke/mpi/shared_memory.hpp"
 
-#include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,19 +8,14 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/environment.hpp"
 #include "support/catch.hpp"
+#include "support/world.hpp"
 
 using namespace convoke;
 using mpi::Communicator;
 using mpi::SharedMemory;
 
-namespace {
-
-Communicator node() { return Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD)).split_node(); }
-
-}  // namespace
-
 TEST_CASE("every rank of the node reads the owner's writes") {
-  const Communicator ranks = node();
+  const Communicator ranks = world().split_node();
   const SharedMemory memory(ranks, 100'003);
   CHECK(memory.owner() == ranks.root());
   CHECK(memory.bytes().size() == 100'003);
@@ -36,7 +30,7 @@ TEST_CASE("every rank of the node reads the owner's writes") {
 }
 
 TEST_CASE("shared memory is one block, not a copy for each rank") {
-  const Communicator ranks = node();
+  const Communicator ranks = world().split_node();
   const SharedMemory memory(ranks, static_cast<std::size_t>(ranks.size()));
   const auto mine = static_cast<std::size_t>(ranks.rank());
   memory.bytes()[mine] = static_cast<std::byte>(mine + 1);
@@ -47,7 +41,7 @@ TEST_CASE("shared memory is one block, not a copy for each rank") {
 }
 
 TEST_CASE("shared memory may be empty, moved and replaced") {
-  const Communicator ranks = node();
+  const Communicator ranks = world().split_node();
   SharedMemory empty(ranks, 0);
   CHECK(empty.bytes().empty());
   empty.publish();
@@ -62,7 +56,7 @@ TEST_CASE("shared memory may be empty, moved and replaced") {
 
 TEST_CASE("a rank whose exception leaves the scope does not wait for the others") {
   // The last rank throws while the others keep their memory until it tells them that it has left the scope.
-  const Communicator ranks = node();
+  const Communicator ranks = world().split_node();
   const bool throws = ranks.rank() == ranks.size() - 1;
   if (ranks.size() == 1) return;
   auto memory = std::make_unique<SharedMemory>(ranks, 64);
@@ -79,7 +73,7 @@ TEST_CASE("a rank whose exception leaves the scope does not wait for the others"
 }
 
 TEST_CASE("shared memory takes nothing of /dev/shm") {
-  const Communicator ranks = node();
+  const Communicator ranks = world().split_node();
   if (ranks.size() == 1) return;
   const SharedMemory memory(ranks, 32 << 20);
   bool in_memory = false;
@@ -91,7 +85,7 @@ TEST_CASE("shared memory takes nothing of /dev/shm") {
 }
 
 TEST_CASE("if one rank cannot map the memory, all ranks of the node get the same error, and go on") {
-  const Communicator ranks = node();
+  const Communicator ranks = world().split_node();
   if (ranks.size() == 1) return;
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);

@@ -21,16 +21,12 @@ namespace {
 
 auto bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-std::size_t open_files() {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
-}
-
 }  // namespace
 
 TEST_CASE("a file is opened in the requested way and closed by its owner") {
   const TemporaryFolder folder;
   const auto path = folder / "a";
-  const std::size_t before = open_files();
+  const std::size_t before = entries_in("/proc/self/fd");
   {
     CHECK_THAT(error_of([&] { os::File(path, Access::kRead); }),
                Contains("a: cannot be opened: No such file or directory"));
@@ -56,7 +52,7 @@ TEST_CASE("a file is opened in the requested way and closed by its owner") {
   os::File(path, Access::kAppend).write_at(0, bytes("end"));
   CHECK(bytes_of(path) == "AB23456789end");
   CHECK(os::File(path, Access::kTruncate).size() == 0);
-  CHECK(open_files() == before);
+  CHECK(entries_in("/proc/self/fd") == before);
 }
 
 TEST_CASE("reading reports the end of a file") {

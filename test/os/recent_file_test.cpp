@@ -12,9 +12,7 @@ using namespace convoke;
 
 namespace {
 
-std::size_t descriptors() {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
-}
+std::size_t descriptors() { return entries_in("/proc/self/fd"); }
 
 std::string read(os::RecentFile& file) { return file.open()->text(); }
 

@@ -153,10 +153,7 @@ TEST_CASE("named choices map to the values of the areas") {
   }
   CHECK_THAT(set_error("ensemble.shards=stratifed"),
              Contains("unknown sharding \"stratifed\" (did you mean \"stratified\"?)"));
-  data::DatasetInfo info;
-  info.sample_shape = {1, 2, 2};
-  info.channel_mean = {0.0};
-  info.channel_std = {1.0};
+  const data::DatasetInfo info{.sample_shape = {1, 2, 2}, .channel_mean = {0.0}, .channel_std = {1.0}};
   for (const char* name : {"unit", "standard", "none"}) {
     const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml", {std::string("data.normalize=") + name});
     CHECK_NOTHROW(data::normalization_from(recipe.data.normalize, info));
@@ -228,7 +225,7 @@ TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
   CHECK(plateau.what ==
         "recipe.toml:20: schedule \"plateau\" needs the validation loss, but data.validation_split is 0");
   CHECK(plateau.hint == "set data.validation_split, e.g. to 0.1, or choose another schedule");
-  CHECK(message_of(with("batch = 64", "schedule = \"plateau\"")).what == "no error");
+  CHECK(message_of(with("batch = 64", "schedule = \"plateau\"")).what.empty());
 
   // Names.
   CHECK(error_with("\"ensemble\"", "\"ensembel\"") ==

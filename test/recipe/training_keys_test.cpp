@@ -97,8 +97,8 @@ TEST_CASE("ranks that train models of their own cannot be balanced") {
         "r: run.balance divides the steps of one model, but with train.strategy = \"local-sgd\" each rank "
         "trains a model of its own");
   CHECK(message("\"none\"").hint == "set run.balance to false, or use train.strategy = \"allreduce\"");
-  CHECK(message("\"allreduce\"").what == "no error");
-  CHECK(message("{ name = \"local-sgd\", every = 4, after_epochs = 2 }").what == "no error");
+  CHECK(message("\"allreduce\"").what.empty());
+  CHECK(message("{ name = \"local-sgd\", every = 4, after_epochs = 2 }").what.empty());
 }
 
 TEST_CASE("the hint for a wrong name lists all names, the hint for a missing value says how to set it") {
@@ -122,6 +122,6 @@ TEST_CASE("values of several types are accepted") {
         "[run]\nshare_memory = false", "[run]\nshare_memory = \"numa\"", "[run]\nmemory_mib = \"auto\"",
         "[run]\nmemory_mib = 2048"}) {
     CAPTURE(line);
-    CHECK(message_of_line(line).what == "no error");
+    CHECK(message_of_line(line).what.empty());
   }
 }

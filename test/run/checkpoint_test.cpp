@@ -77,16 +77,17 @@ TEST_CASE("a checkpoint stores the whole state") {
   const Checkpoints checkpoints = in(folder / "new/checkpoints");
   CHECK_FALSE(newest(checkpoints).state);
   checkpoints.make_folder();
-  checkpoints.save(state_at(3));
-  check_equal(newest(checkpoints).state.value(), state_at(3));
-  check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), state_at(3));
+  const auto check_stored = [&](const CheckpointState& state) {
+    checkpoints.save(state);
+    check_equal(newest(checkpoints).state.value(), state);
+    check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), state);
+  };
+  check_stored(state_at(3));
 
   CheckpointState averaged = state_at(4);
   averaged.average = tiny::parameters(102);
   averaged.feedback = {.factor = 0.01, .best = 0.3, .wait = 2, .cooldown = 1};
-  checkpoints.save(averaged);
-  check_equal(newest(checkpoints).state.value(), averaged);
-  check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), averaged);
+  check_stored(averaged);
 
   CheckpointState validated = state_at(5);
   validated.best = {.evaluations = 7,
@@ -96,14 +97,10 @@ TEST_CASE("a checkpoint stores the whole state") {
                     .accuracy = 0.875,
                     .stopped = true,
                     .parameters = tiny::parameters(103)};
-  checkpoints.save(validated);
-  check_equal(newest(checkpoints).state.value(), validated);
-  check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), validated);
+  check_stored(validated);
   validated.epochs_done = 6;  // the best will not be restored
   validated.best.parameters.clear();
-  checkpoints.save(validated);
-  check_equal(newest(checkpoints).state.value(), validated);
-  check_equal(checkpoints.from_bytes(checkpoints.newest_bytes(no_note)), validated);
+  check_stored(validated);
 
   CheckpointState without_validation = state_at(7);
   without_validation.validation_accuracy = std::nan("");
@@ -219,7 +216,7 @@ TEST_CASE("the requested number of checkpoints is kept, and models do not count"
   for (const std::int64_t epoch : {1, 2, 3, 4}) checkpoints.save(state_at(epoch));
   CHECK_FALSE(exists(folder / "epoch-0001.h5"));
   CHECK(exists(folder / "epoch-0002.h5"));
-  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 4);
+  CHECK(entries_in(folder.path()) == 4);
   CHECK(newest(checkpoints).state->epochs_done == 4);
 }
 
@@ -234,7 +231,7 @@ TEST_CASE("on a full disk the earlier checkpoint stays, and the error names the 
     CHECK(why.find((folder / "epoch-0002.h5").string()) == 0);
   }
   CHECK_FALSE(exists(folder / "epoch-0002.h5"));
-  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+  CHECK(entries_in(folder.path()) == 1);
   check_equal(newest(checkpoints).state.value(), state_at(1));
   checkpoints.save(state_at(2));  // with free space again
   check_equal(newest(checkpoints).state.value(), state_at(2));

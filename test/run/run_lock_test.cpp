@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
+#include "support/variable.hpp"
 
 using convoke::run::RunLock;
 using namespace std::chrono_literals;
@@ -24,10 +25,6 @@ void leave_lock(const TemporaryFolder& folder, const std::string& job, std::chro
   fs::last_write_time(folder / "lock", now - ago);
 }
 
-std::size_t entries(const TemporaryFolder& folder) {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), {}));
-}
-
 }  // namespace
 
 TEST_CASE("a folder has one owner at a time, and is free afterwards") {
@@ -37,9 +34,9 @@ TEST_CASE("a folder has one owner at a time, and is free afterwards") {
     CHECK(lock.taken_over().empty());
     CHECK_THAT(error_of([&] { const RunLock second(folder.path()); }),
                Contains("is in use by process " + std::to_string(::getpid()) + " on "));
-    CHECK(entries(folder) == 1);
+    CHECK(entries_in(folder.path()) == 1);
   }
-  CHECK(entries(folder) == 0);
+  CHECK(entries_in(folder.path()) == 0);
   CHECK(RunLock(folder.path()).taken_over().empty());
 }
 
@@ -65,7 +62,7 @@ TEST_CASE("the lock of a process that ended is taken over") {
   ::waitpid(child, nullptr, 0);
   REQUIRE(exists(folder / "lock"));
   CHECK_THAT(RunLock(folder.path()).taken_over(), Contains("process " + std::to_string(child) + " on "));
-  CHECK(entries(folder) == 0);
+  CHECK(entries_in(folder.path()) == 0);
 }
 
 TEST_CASE("a zombie process holds no lock") {
@@ -114,7 +111,7 @@ TEST_CASE("if two jobs take over the same lock at the same time, one of them get
     take();
     ::waitpid(other, nullptr, 0);
     REQUIRE(shared->held == 1);
-    REQUIRE(entries(folder) == 0);
+    REQUIRE(entries_in(folder.path()) == 0);
   }
   ::munmap(memory, sizeof(Shared));
 }
@@ -130,13 +127,11 @@ TEST_CASE("a lock of another host is valid as long as it is renewed") {
 
 TEST_CASE("a requeued job takes over its own lock at once") {
   const TemporaryFolder folder;
-  ::setenv("SLURM_JOB_ID", "7", 1);
+  const Variable job("SLURM_JOB_ID", "7");
   leave_lock(folder, "7", 1s);
   CHECK_THAT(error_of([&] { const RunLock lock(folder.path()); }), Contains("is in use"));
-  ::setenv("SLURM_RESTART_COUNT", "1", 1);
+  const Variable restarts("SLURM_RESTART_COUNT", "1");
   CHECK(RunLock(folder.path()).taken_over() == "process 12 on elsewhere (Slurm job 7)");
-  ::unsetenv("SLURM_JOB_ID");
-  ::unsetenv("SLURM_RESTART_COUNT");
 }
 
 TEST_CASE("an unreadable lock is valid until it is old") {

@@ -33,6 +33,11 @@ class TemporaryFolder {
   fs::path path_;
 };
 
+/// Returns the number of files and folders in a folder.
+inline std::size_t entries_in(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
 /// Returns all bytes of a file; empty if the file does not exist.
 inline std::string bytes_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);

@@ -21,11 +21,7 @@ convoke::run::ModelDescription model_of(const Shape& input, std::int64_t units =
 }
 
 data::DatasetInfo info_of(data::SampleType type, const Shape& shape) {
-  data::DatasetInfo info;
-  info.sample_type = type;
-  info.sample_shape = shape;
-  info.classes = 3;
-  return info;
+  return {.sample_shape = shape, .sample_type = type, .classes = 3};
 }
 
 std::string misfit(const convoke::run::ModelDescription& model, const data::DatasetInfo& info) {
