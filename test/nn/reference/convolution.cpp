@@ -8,17 +8,6 @@
 namespace reference {
 namespace {
 
-/// Returns the padding before a sequence: "same" as in Keras, "causal", or the given padding.
-std::int64_t padding_before(const Call& call, std::int64_t in, std::int64_t out, std::int64_t stride,
-                            std::int64_t span) {
-  const convoke::Value& padding = *call.settings.find("padding");
-  if (const auto* text = std::get_if<std::string>(&padding.data())) {
-    if (*text == "causal") return span - 1;
-    return *text == "same" ? std::max<std::int64_t>(0, (out - 1) * stride + span - in) / 2 : 0;
-  }
-  return call.pair("padding").first;
-}
-
 /// Adds the bias of each channel of an image, or of each unit.
 void add_bias(const Call& call, const AddProduct& add) {
   if (!call.has_parameter("bias")) return;
@@ -68,27 +57,24 @@ Values depthwise(const Call& call, const std::vector<double>& weight) {
 Values conv1d(const Call& call) {
   const Values& x = call.x();
   Values y(x.samples, call.node.shape);
-  const std::int64_t length = x.shape[0], features = x.shape[1], steps = y.shape[0], filters = y.shape[1];
-  const auto kernel = static_cast<std::int64_t>(call.number("kernel"));
-  const auto stride = static_cast<std::int64_t>(call.number("stride"));
-  const auto dilation = static_cast<std::int64_t>(call.number("dilation"));
+  const Axis axis = axis_of_sequence(call, "kernel");
+  const std::int64_t features = x.shape[1], filters = y.shape[1];
   const auto groups = static_cast<std::int64_t>(call.number("groups"));
   const std::int64_t in = features / groups, out = filters / groups;
-  const std::int64_t before = padding_before(call, length, steps, stride, (kernel - 1) * dilation + 1);
   const std::vector<double>& weight = call.parameter("weight");
   for (std::int64_t n = 0; n < x.samples; ++n) {
-    for (std::int64_t t = 0; t < steps; ++t) {
+    for (std::int64_t t = 0; t < axis.out; ++t) {
       for (std::int64_t o = 0; o < filters; ++o) {
         double sum = bias(call, o);
-        for (std::int64_t k = 0; k < kernel; ++k) {
-          const std::int64_t from = t * stride + k * dilation - before;
-          if (from < 0 || from >= length) continue;
+        for (std::int64_t k = 0; k < axis.kernel; ++k) {
+          const std::int64_t from = axis.at(t, k);
+          if (from < 0) continue;
           for (std::int64_t i = 0; i < in; ++i) {
-            sum += weight[static_cast<std::size_t>((o * in + i) * kernel + k)] *
-                   x[(n * length + from) * features + o / out * in + i];
+            sum += weight[static_cast<std::size_t>((o * in + i) * axis.kernel + k)] *
+                   x[(n * axis.in + from) * features + o / out * in + i];
           }
         }
-        y[(n * steps + t) * filters + o] = sum;
+        y[(n * axis.out + t) * filters + o] = sum;
       }
     }
   }

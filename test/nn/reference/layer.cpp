@@ -15,6 +15,10 @@ std::string Call::text(std::string_view setting) const {
   return convoke::SettingsReader(settings, "reference").get(setting, std::string());
 }
 
+bool Call::flag(std::string_view setting) const {
+  return convoke::SettingsReader(settings, "reference").get(setting, false);
+}
+
 std::pair<std::int64_t, std::int64_t> Call::pair(std::string_view setting) const {
   const auto list = convoke::SettingsReader(settings, "reference").get(setting, std::vector<std::int64_t>{1});
   return {list.front(), list.back()};

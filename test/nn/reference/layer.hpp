@@ -16,6 +16,22 @@
 
 namespace reference {
 
+/// The channels and positions (pixels, steps) of values, and their position in plain order.
+struct Axes {
+  bool sequence;
+  std::int64_t channels, positions;
+
+  explicit Axes(const Shape& shape)
+      : sequence(shape.rank() == 2),
+        channels(sequence ? shape[1] : shape[0]),
+        positions(shape.elements() / channels) {}
+  std::int64_t at(std::int64_t n, std::int64_t c, std::int64_t p) const {
+    return sequence ? (n * positions + p) * channels + c : (n * channels + c) * positions + p;
+  }
+  /// Returns the channel of an element.
+  std::int64_t channel(std::int64_t i) const { return sequence ? i % channels : i / positions % channels; }
+};
+
 /// The arguments of a layer's forward pass.
 struct Call {
   const Graph& graph;
@@ -34,6 +50,8 @@ struct Call {
   /// Returns a setting of the layer, or `fallback`.
   double number(std::string_view setting, double fallback = 0) const;
   std::string text(std::string_view setting) const;
+  /// True if the layer has this setting, and it is true.
+  bool flag(std::string_view setting) const;
   /// Returns one or two numbers as [height, width].
   std::pair<std::int64_t, std::int64_t> pair(std::string_view setting) const;
 };

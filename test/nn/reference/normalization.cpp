@@ -7,20 +7,6 @@
 namespace reference {
 namespace {
 
-/// The channels and positions (pixels, steps) of values, and their position in plain order.
-struct Axes {
-  bool sequence;
-  std::int64_t channels, positions;
-
-  explicit Axes(const Shape& shape)
-      : sequence(shape.rank() == 2),
-        channels(sequence ? shape[1] : shape[0]),
-        positions(shape.elements() / channels) {}
-  std::int64_t at(std::int64_t n, std::int64_t c, std::int64_t p) const {
-    return sequence ? (n * positions + p) * channels + c : (n * channels + c) * positions + p;
-  }
-};
-
 /// y = gamma_c (x - mean) / sqrt(var + epsilon) + beta_c over one set of (channel, position).
 void normalize(const Call& call, const Axes& axes, std::int64_t n, std::int64_t first, std::int64_t last,
                std::int64_t from, std::int64_t to, Values& y) {
@@ -98,16 +84,12 @@ Values softmax(const Call& call) {
   return y;
 }
 
-/// Returns the number of channels, or of features of a sequence.
-std::int64_t channel_count(const Values& x) { return x.shape.rank() == 2 ? x.shape[1] : x.channels(); }
-std::int64_t channel_size(const Values& x) { return x.shape.elements() / channel_count(x); }
-
 /// Calls f(index, channel) for one micro-batch's values of each channel.
 template <class F>
 void for_each_of_micro_batch(const Values& x, std::int64_t micro_batch, std::int64_t first, const F& f) {
-  const std::int64_t channels = channel_count(x), size = x.shape.elements();
-  for (std::int64_t i = first * size; i < (first + micro_batch) * size; ++i)
-    f(i, x.shape.rank() == 2 ? i % channels : i / x.pixels() % channels);
+  const Axes axes(x.shape);
+  const std::int64_t size = x.shape.elements();
+  for (std::int64_t i = first * size; i < (first + micro_batch) * size; ++i) f(i, axes.channel(i));
 }
 
 /// Mean and biased variance of each channel of a micro-batch.
@@ -116,8 +98,8 @@ struct Moments {
 
   Moments(std::vector<double> m, std::vector<double> v) : mean(std::move(m)), variance(std::move(v)) {}
   Moments(const Values& x, std::int64_t micro_batch, std::int64_t first)
-      : mean(static_cast<std::size_t>(channel_count(x))), variance(mean) {
-    const auto count = static_cast<double>(micro_batch * channel_size(x));
+      : mean(static_cast<std::size_t>(Axes(x.shape).channels)), variance(mean) {
+    const auto count = static_cast<double>(micro_batch * Axes(x.shape).positions);
     const auto at = [](std::int64_t c) { return static_cast<std::size_t>(c); };
     for_each_of_micro_batch(x, micro_batch, first,
                             [&](std::int64_t i, std::int64_t c) { mean[at(c)] += x[i] / count; });
@@ -134,9 +116,6 @@ Moments moments(const Call& call, std::int64_t first, bool fixed) {
   return m;
 }
 
-bool frozen(const Call& call) {
-  return convoke::SettingsReader(call.settings, "reference").get("frozen", false);
-}
 bool node_frozen(const Call& call) { return !call.graph.owner(call.node).options.trainable; }
 
 /// Returns gamma or beta, or `otherwise` if the layer has none.
@@ -152,7 +131,7 @@ Values batch_norm(const Call& call) {
   const std::vector<double> gamma = coefficients(call, "gamma", 1), beta = coefficients(call, "beta", 0);
   const double epsilon = call.number("epsilon");
   for (std::int64_t first = 0; first < x.samples; first += call.micro_batch) {
-    const Moments m = moments(call, first, !call.training || frozen(call) || node_frozen(call));
+    const Moments m = moments(call, first, !call.training || call.flag("frozen") || node_frozen(call));
     for_each_of_micro_batch(x, call.micro_batch, first, [&](std::int64_t i, std::int64_t channel) {
       const auto c = static_cast<std::size_t>(channel);
       y[i] = gamma[c] * (x[i] - m.mean[c]) / std::sqrt(m.variance[c] + epsilon) + beta[c];
@@ -167,8 +146,8 @@ void batch_norm_backward(const Call& call, Gradients& gradients) {
   const Values &x = call.x(), &dy = gradients.output;
   Values& dx = *gradients.inputs.front();
   const std::vector<double> gamma = coefficients(call, "gamma", 1);
-  const bool fixed = frozen(call) || node_frozen(call);
-  const auto count = static_cast<double>(call.micro_batch * channel_size(x));
+  const bool fixed = call.flag("frozen") || node_frozen(call);
+  const auto count = static_cast<double>(call.micro_batch * Axes(x.shape).positions);
   const double epsilon = call.number("epsilon");
   const auto uses =
       std::count_if(call.graph.nodes().begin(), call.graph.nodes().end(),

@@ -25,7 +25,7 @@ Values curve(const Call& call) {
 }
 
 std::size_t channel_of(const Values& x, std::int64_t i) {
-  return static_cast<std::size_t>(x.shape.rank() == 2 ? i % x.shape[1] : i / x.pixels() % x.channels());
+  return static_cast<std::size_t>(Axes(x.shape).channel(i));
 }
 
 double clamp6(double x) { return std::min(std::max(x, 0.0), 6.0); }
@@ -81,7 +81,7 @@ Values elementwise(const Call& call) {
 }
 
 Values gelu(const Call& call) {
-  const bool approximate = *call.settings.find("approximate") == convoke::Value(true);
+  const bool approximate = call.flag("approximate");
   return each(call, [&](double x, std::int64_t) {
     if (!approximate) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
     return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
@@ -101,15 +101,15 @@ Values prelu(const Call& call) {
   return each(call, [&](double x, std::int64_t i) { return x > 0 ? x : alpha[channel_of(call.x(), i)] * x; });
 }
 
-double relu6(double x) { return clamp6(x); }
-
-Values selu(const Call& call) {
+double selu(double x) {
   constexpr double kScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
-  return each(call, [](double x, std::int64_t) { return kScale * (x > 0 ? x : kAlpha * std::expm1(x)); });
+  return kScale * (x > 0 ? x : kAlpha * std::expm1(x));
 }
 
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double silu(double x) { return x / (1 + std::exp(-x)); }
 double softplus(double x) { return std::log(1 + std::exp(x)); }
+double tanh(double x) { return std::tanh(x); }
 
 Values rescale(const Call& call) {
   const double scale = call.number("scale"), offset = call.number("offset");
@@ -168,15 +168,14 @@ void dropout(const Call& call, const AddProduct& add) {
     image = &call.graph.node(image->inputs[0]);
   }
   // With `spatial`, the channel alone decides for all its elements.
-  const bool spatial = convoke::SettingsReader(call.settings, "reference").get("spatial", false);
-  const bool sequence = image->shape.rank() == 2;
+  const bool spatial = call.flag("spatial");
+  const Axes axes(image->shape);
   const double rate = call.number("rate");
-  const std::int64_t channels = sequence ? image->shape[1] : image->shape[0], count = image->shape.elements();
+  const std::int64_t count = image->shape.elements();
   for (std::int64_t i = 0; i < call.x().size(); ++i) {
-    const std::int64_t within = i % count, positions = count / channels;
-    const std::int64_t c = sequence ? within % channels : within / positions;
-    const std::int64_t position = sequence ? within / channels : within % positions;
-    const auto e = static_cast<std::uint32_t>(spatial ? c : position * channels + c);
+    const std::int64_t within = i % count, c = axes.channel(within);
+    const std::int64_t position = axes.sequence ? within / axes.channels : within % axes.positions;
+    const auto e = static_cast<std::uint32_t>(spatial ? c : position * axes.channels + c);
     const bool keep =
         !call.training || words_of(call, e / 64 * 16 + e % 16, i / count)[e / 16 % 4] >= rate * 0x1p32;
     add({i, i, -1, !keep ? 0 : call.training ? 1 / (1 - rate) : 1});
@@ -185,13 +184,6 @@ void dropout(const Call& call, const AddProduct& add) {
 
 void relu(const Call& call, const AddProduct& add) {
   for (std::int64_t i = 0; i < call.x().size(); ++i) add({i, i, -1, call.x()[i] > 0 ? 1.0 : 0.0});
-}
-
-Values sigmoid(const Call& call) {
-  return each(call, [](double x, std::int64_t) { return 1 / (1 + std::exp(-x)); });
-}
-Values tanh(const Call& call) {
-  return each(call, [](double x, std::int64_t) { return std::tanh(x); });
 }
 
 }  // namespace
@@ -209,15 +201,15 @@ std::span<const LayerEntry> pointwise_layers() {
       LayerEntry{.type = "leaky_relu", .forward = leaky_relu, .element_wise = true},
       LayerEntry{.type = "prelu", .forward = prelu},
       LayerEntry{.type = "relu", .products = relu},
-      LayerEntry{.type = "relu6", .forward = curve<relu6>, .element_wise = true},
+      LayerEntry{.type = "relu6", .forward = curve<clamp6>, .element_wise = true},
       LayerEntry{.type = "rescale", .forward = rescale, .element_wise = true},
-      LayerEntry{.type = "selu", .forward = selu, .element_wise = true},
-      LayerEntry{.type = "sigmoid", .forward = sigmoid, .element_wise = true},
+      LayerEntry{.type = "selu", .forward = curve<selu>, .element_wise = true},
+      LayerEntry{.type = "sigmoid", .forward = curve<sigmoid>, .element_wise = true},
       LayerEntry{.type = "silu", .forward = curve<silu>, .element_wise = true},
       LayerEntry{.type = "softplus", .forward = curve<softplus>, .element_wise = true},
       LayerEntry{.type = "standardize", .forward = standardize, .element_wise = true},
       LayerEntry{.type = "stochastic_depth", .forward = stochastic_depth, .element_wise = true},
-      LayerEntry{.type = "tanh", .forward = tanh, .element_wise = true},
+      LayerEntry{.type = "tanh", .forward = curve<tanh>, .element_wise = true},
   };
   return kLayers;
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
 
 #include "reference/layer.hpp"
 #include "reference/window.hpp"
@@ -88,27 +87,17 @@ Values global_pool(const Call& call) {
 Values pool1d(const Call& call) {
   const Values& x = call.x();
   Values y(x.samples, call.node.shape);
-  const auto size = static_cast<std::int64_t>(call.number("size"));
-  const auto stride = static_cast<std::int64_t>(call.number("stride"));
-  const std::int64_t in = x.shape[0], out = y.shape[0], features = x.shape[1];
-  const convoke::Value& padding = *call.settings.find("padding");
-  std::int64_t before = 0, after = 0;
-  if (const auto* text = std::get_if<std::string>(&padding.data())) {
-    const std::int64_t missing = std::max<std::int64_t>(0, (out - 1) * stride + size - in);
-    if (*text == "same") before = missing / 2, after = missing - before;
-  } else {
-    std::tie(before, after) = call.pair("padding");
-  }
-  convoke::SettingsReader read(call.settings, "reference");
-  const bool counts = read.get("count_padding", false);
+  const Axis axis = axis_of_sequence(call, "size");
+  const std::int64_t features = x.shape[1];
+  const bool counts = call.flag("count_padding");
   for (std::int64_t o = 0; o < y.size(); ++o) {
-    const std::int64_t n = o / features / out, t = o / features % out, f = o % features;
+    const std::int64_t n = o / features / axis.out, t = o / features % axis.out, f = o % features;
     Gather gather;
-    for (std::int64_t i = t * stride - before; i < t * stride - before + size; ++i) {
-      const bool inside = i >= 0 && i < in;
-      if (inside) gather.see(x[(n * in + i) * features + f]);
-      if (!inside && counts && i < in + after) gather.see(0);
+    for (std::int64_t k = 0; k < axis.kernel; ++k) {
+      const std::int64_t i = axis.at(t, k);
+      if (i >= 0) gather.see(x[(n * axis.in + i) * features + f]);
     }
+    if (counts) gather.count = static_cast<std::int64_t>(axis.taps_with_padding(t));
     y[o] = gather.result(is_max(call));
   }
   return y;
@@ -191,7 +180,7 @@ void max_pool(const Call& call, const AddProduct& add) {
 void average_pool(const Call& call, const AddProduct& add) {
   const Geometry g = windows(call);
   const std::int64_t in = call.x().pixels(), out = g.h.out * g.w.out;
-  const bool padding = convoke::SettingsReader(call.settings, "reference").get("count_padding", false);
+  const bool padding = call.flag("count_padding");
   std::vector<double> sizes(
       static_cast<std::size_t>(out));  // pixels inside the image, or also in its padding
   g.for_each_tap([&](std::int64_t to, std::int64_t, std::int64_t) { ++sizes[static_cast<std::size_t>(to)]; });

@@ -70,15 +70,11 @@ State gru_cell(const Vector& a, const Vector& r, const State& before) {
   return next;
 }
 
-bool flag(const Call& call, const char* key) {
-  return convoke::SettingsReader(call.settings, "reference").get(key, false);
-}
-
 Values recur(const Call& call, State (*cell)(const Vector&, const Vector&, const State&)) {
   const Values& x = call.x();
   const std::int64_t length = x.shape[0], features = x.shape[1];
   const auto units = static_cast<std::size_t>(call.number("units"));
-  const bool sequences = flag(call, "sequences"), both = flag(call, "bidirectional");
+  const bool sequences = call.flag("sequences"), both = call.flag("bidirectional");
   const std::int64_t width = static_cast<std::int64_t>(units) * (both ? 2 : 1);
   Values y(x.samples, call.node.shape);
   for (std::uint32_t direction = 0; direction < (both ? 2U : 1U); ++direction) {

@@ -1,6 +1,9 @@
 #pragma once
 #include <algorithm>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <variant>
 
 #include "reference/layer.hpp"
 
@@ -21,7 +24,29 @@ struct Axis {
       count += o * stride + k * dilation - before < in + after ? 1 : 0;
     return static_cast<double>(count);
   }
+  /// Pads as much as the windows extend beyond the values, with an odd position at the end.
+  void pad_same() {
+    const std::int64_t missing =
+        std::max<std::int64_t>(0, (out - 1) * stride + (kernel - 1) * dilation + 1 - in);
+    before = missing / 2;
+    after = missing - before;
+  }
 };
+
+/// The axis of a convolution or pooling of sequences, from its settings.
+inline Axis axis_of_sequence(const Call& call, const char* kernel_key) {
+  const auto number = [&](const char* key) { return static_cast<std::int64_t>(call.number(key, 1)); };
+  Axis axis{
+      call.x().shape[0], call.node.shape[0], number(kernel_key), number("stride"), number("dilation"), 0, 0};
+  const convoke::Value& padding = *call.settings.find("padding");
+  if (const auto* text = std::get_if<std::string>(&padding.data())) {
+    if (*text == "same") axis.pad_same();
+    if (*text == "causal") axis.before = (axis.kernel - 1) * axis.dilation;
+  } else {
+    std::tie(axis.before, axis.after) = call.pair("padding");
+  }
+  return axis;
+}
 
 /// The axes of a convolution or pooling of images, from its settings.
 struct Geometry {
@@ -43,15 +68,11 @@ struct Geometry {
       around = read.get("padding", std::vector<std::int64_t>{});
       if (around.size() < 4) around = {around.front(), around.front(), around.back(), around.back()};
     }
-    const auto axis = [&](std::int64_t i, std::int64_t o, std::int64_t k, std::int64_t s, std::int64_t d,
-                          std::int64_t before, std::int64_t after) {
-      // "same" pads as much as the windows extend beyond the image, with an odd pixel at the end.
-      const std::int64_t missing = std::max<std::int64_t>(0, (o - 1) * s + (k - 1) * d + 1 - i);
-      if (same) return Axis{i, o, k, s, d, missing / 2, missing - missing / 2};
-      return Axis{i, o, k, s, d, before, after};
-    };
-    h = axis(in[1], out[1], kernel.first, stride.first, dilation.first, around[0], around[1]);
-    w = axis(in[2], out[2], kernel.second, stride.second, dilation.second, around[2], around[3]);
+    h = {in[1], out[1], kernel.first, stride.first, dilation.first, around[0], around[1]};
+    w = {in[2], out[2], kernel.second, stride.second, dilation.second, around[2], around[3]};
+    if (!same) return;
+    h.pad_same();
+    w.pad_same();
   }
 
   /// Calls f(output pixel, input pixel, tap) for every tap inside the image.
