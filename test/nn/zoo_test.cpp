@@ -1,6 +1,8 @@
-// The classic families of the zoo: their sizes equal those of torchvision, Keras Applications and the papers.
+// The families of the zoo: their sizes equal those of torchvision, Keras Applications and the papers.
 #include "convoke/nn/zoo.hpp"
 
+#include "convoke/core/checksum.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/nn/backend.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
@@ -16,28 +18,63 @@ struct Size {
   std::int64_t parameters;
 };
 
-}  // namespace
+const Shape& shape_at(const Graph& graph, const std::string& name) {
+  return graph.node(graph.find(name)).shape;
+}
 
-TEST_CASE("classic networks have torchvision's parameters") {
-  // with torch.device("meta"): sum(p.numel() for p in getattr(torchvision.models,
-  // name)(weights=None).parameters())
-  const Size sizes[] = {{"alexnet", 61100840},      {"resnet18", 11689512},     {"resnet34", 21797672},
-                        {"resnet50", 25557032},     {"resnet101", 44549160},    {"resnet152", 60192808},
-                        {"squeezenet1.0", 1248424}, {"squeezenet1.1", 1235496}, {"vgg11", 132863336},
-                        {"vgg11-bn", 132868840},    {"vgg13", 133047848},       {"vgg13-bn", 133053736},
-                        {"vgg16", 138357544},       {"vgg16-bn", 138365992},    {"vgg19", 143667240},
-                        {"vgg19-bn", 143678248}};
-  for (const Size& size : sizes) {
-    INFO(size.name);
-    const Graph graph = make_zoo_model(size.name);
-    CHECK(graph.trainable_count() == size.parameters);
-    CHECK(graph.output_shape() == Shape{1000});
+/// Checks that the loss and all gradients of a training step are finite.
+void check_step(const char* name, const PlanOptions& options) {
+  INFO(name);
+  const Graph graph = make_zoo_model(name, {.input = {3, 32, 32}, .classes = 10});
+  const Outcome outcome = Experiment(graph, options).run(Batch(graph, options.micro_batch));
+  CHECK(std::isfinite(outcome.loss));
+  for (const auto& [parameter, values] : outcome.gradients) {
+    INFO(parameter);
+    CHECK(std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }));
   }
 }
 
-TEST_CASE("classic networks have the parameters of Keras and of the papers") {
-  // keras.applications.ResNet50(weights=None).count_params()
-  CHECK(make_zoo_model("resnet50-keras").parameter_count() == 25636712);
+}  // namespace
+
+TEST_CASE("networks have torchvision's parameters") {
+  // with torch.device("meta"): sum(p.numel() for p in getattr(torchvision.models, name)().parameters()),
+  // which is also "num_params" of the weights' meta data
+  const Size classic[] = {{"alexnet", 61100840},      {"resnet18", 11689512},     {"resnet34", 21797672},
+                          {"resnet50", 25557032},     {"resnet101", 44549160},    {"resnet152", 60192808},
+                          {"squeezenet1.0", 1248424}, {"squeezenet1.1", 1235496}, {"vgg11", 132863336},
+                          {"vgg11-bn", 132868840},    {"vgg13", 133047848},       {"vgg13-bn", 133053736},
+                          {"vgg16", 138357544},       {"vgg16-bn", 138365992},    {"vgg19", 143667240},
+                          {"vgg19-bn", 143678248}};
+  const Size modern[] = {
+      {"densenet121", 7978856},      {"densenet169", 14149480},       {"densenet201", 20013928},
+      {"mobilenet-v2", 3504872},     {"mobilenet-v3-large", 5483032}, {"mobilenet-v3-small", 2542856},
+      {"efficientnet-b0", 5288548},  {"efficientnet-b1", 7794184},    {"efficientnet-b2", 9109994},
+      {"efficientnet-b3", 12233232}, {"efficientnet-b4", 19341616},   {"efficientnet-b5", 30389784},
+      {"efficientnet-b6", 43040704}, {"efficientnet-b7", 66347960},   {"shufflenet-v2", 2278604},
+      {"convnext-tiny", 28589128},
+  };
+  for (const std::span<const Size> sizes : {std::span<const Size>(classic), std::span<const Size>(modern)}) {
+    for (const Size& size : sizes) {
+      INFO(size.name);
+      const Graph graph = make_zoo_model(size.name);
+      CHECK(graph.trainable_count() == size.parameters);
+      CHECK(graph.output_shape() == Shape{1000});
+    }
+  }
+}
+
+TEST_CASE("networks have Keras' parameters") {
+  // getattr(keras.applications, name)(weights=None).count_params()
+  const Size sizes[] = {{"resnet50-keras", 25636712},  {"inception-v3", 23851784},
+                        {"xception", 22910480},        {"mobilenet-v1", 4253864},
+                        {"resnet101-keras", 44707176}, {"resnet152-keras", 60419944}};
+  for (const Size& size : sizes) {
+    INFO(size.name);
+    CHECK(make_zoo_model(size.name).parameter_count() == size.parameters);
+  }
+}
+
+TEST_CASE("classic networks have the parameters of the papers") {
   // "0.27M" and "0.85M" in the paper's table 6. With n blocks in a stage, without shortcuts: the first
   // convolution 432, stages 16^2 * 9 * 2n, (16 * 32 + 32^2 (2n - 1)) * 9, (32 * 64 + 64^2 (2n - 1)) * 9,
   // batch norms 32 + 448n, 650.
@@ -47,6 +84,61 @@ TEST_CASE("classic networks have the parameters of Keras and of the papers") {
   CHECK(make_zoo_model("wide-resnet-28-10", {.input = {}, .classes = 10}).trainable_count() == 36479194);
   // 156 + 2,416 + 48,120 + 10,164 + 850
   CHECK(make_zoo_model("lenet5", {.input = {}, .classes = 10}).trainable_count() == 61706);
+}
+
+TEST_CASE("Keras' EfficientNets have its parameters, but for the 7 numbers of its Normalization layer") {
+  // getattr(keras.applications, name)(weights=None).count_params()
+  const Size sizes[] = {
+      {"efficientnet-b0-keras", 5330571},  {"efficientnet-b1-keras", 7856239},
+      {"efficientnet-b2-keras", 9177569},  {"efficientnet-b3-keras", 12320535},
+      {"efficientnet-b4-keras", 19466823}, {"efficientnet-b5-keras", 30562527},
+      {"efficientnet-b6-keras", 43265143}, {"efficientnet-b7-keras", 66658687},
+  };
+  for (const Size& size : sizes) {
+    INFO(size.name);
+    const Graph graph = make_zoo_model(size.name);
+    CHECK(graph.parameter_count() + 7 == size.parameters);
+    const std::string name = size.name;
+    CHECK(make_zoo_model("tf-" + name.substr(0, name.rfind('-'))).parameter_count() + 7 == size.parameters);
+  }
+}
+
+TEST_CASE("the networks of the seed systems have the parameters of their papers") {
+  // Computed by hand: 5*5+5 + 5*5+5 + 5*3+3
+  CHECK(make_zoo_model("nn-twins", {.input = {}, .classes = 3}).parameter_count() == 78);
+  // 20000*128 + 4*128*(128+128+1) + 128*128+128 + 128*64+64 + 64+1
+  const Graph reviews = make_zoo_model("imdb-lstm", {.input = {}, .classes = 1});
+  CHECK(reviews.parameter_count() == 2716417);
+  CHECK(reviews.input_shape().type == ValueType::kToken);
+  // 3*9*32+32 + 32*9*64+64 + 64*9*128+128 + 16*16*128*128+128 + 128*10+10
+  CHECK(make_zoo_model("leaf-cnn", {.input = {}, .classes = 10}).parameter_count() == 4288970);
+  // The features and 2048*1024+1024 + 1024*5+5
+  const std::int64_t inception =
+      make_zoo_model("inception-v3", {.input = {}, .classes = 1000, .head = false}).parameter_count();
+  CHECK(make_zoo_model("retina", {.input = {}, .classes = 5}).parameter_count() == inception + 2103301);
+  // The features and 2048*1024+1024 + 1024*512+512 + 512*256+256 + 4*(1024+512+256) + 256*525+525
+  const std::int64_t efficient =
+      make_zoo_model("efficientnet-b5-keras", {.input = {}, .classes = 1000, .head = false})
+          .parameter_count();
+  CHECK(make_zoo_model("birds", {.input = {}, .classes = 525}).parameter_count() == efficient + 2896397);
+}
+
+TEST_CASE("birds has the layers of Keras' EfficientNetB5, by name and size") {
+  // m = keras.applications.EfficientNetB5(weights=None, include_top=False)
+  // zlib.crc32("\n".join(sorted(f"{l.name} {l.count_params()}" for l in m.layers if l.weights and
+  //                              type(l).__name__ != "Normalization")).encode())        Keras 3.15.1
+  const Graph graph = make_zoo_model("birds");
+  std::vector<std::string> layers;
+  for (const Node& node : graph.nodes()) {
+    if (node.name == "head.dense1") break;
+    std::int64_t count = 0;
+    for (const ParameterSpec& parameter : node.parameters) count += parameter.shape.elements();
+    if (count > 0) layers.push_back(node.name + " " + std::to_string(count));
+  }
+  std::sort(layers.begin(), layers.end());
+  CHECK(layers.size() == 310);
+  const std::string text = join(layers, "\n");
+  CHECK(crc32(std::as_bytes(std::span(text))) == 0xa26cf636);
 }
 
 TEST_CASE("stages of ResNet-50 have the paper's sizes") {
@@ -60,6 +152,25 @@ TEST_CASE("stages of ResNet-50 have the paper's sizes") {
     INFO(stage.to_string());
     CHECK(std::find(seen.begin(), seen.end(), stage) != seen.end());
   }
+}
+
+TEST_CASE("stages of modern networks have the papers' sizes") {
+  const Graph dense = make_zoo_model("densenet121");
+  CHECK(shape_at(dense, "features.conv0") == Shape{64, 112, 112});
+  CHECK(shape_at(dense, "features.transition1.conv") == Shape{128, 56, 56});
+  CHECK(shape_at(dense, "features.transition2.conv") == Shape{256, 28, 28});
+  CHECK(shape_at(dense, "features.transition3.conv") == Shape{512, 14, 14});
+  CHECK(shape_at(dense, "features.norm5") == Shape{1024, 7, 7});
+  const Graph mobile = make_zoo_model("mobilenet-v2");
+  CHECK(shape_at(mobile, "features.0.0") == Shape{32, 112, 112});
+  CHECK(shape_at(mobile, "features.17.conv.2") == Shape{320, 7, 7});
+  CHECK(shape_at(mobile, "features.18.0") == Shape{1280, 7, 7});
+  const Graph next = make_zoo_model("convnext-tiny");
+  CHECK(shape_at(next, "features.0.0") == Shape{96, 56, 56});
+  CHECK(shape_at(next, "features.7.2.block.5") == Shape{768, 7, 7});
+  CHECK(shape_at(make_zoo_model("xception"), "block14_sepconv2") == Shape{2048, 10, 10});
+  CHECK(make_zoo_model("convnext-tiny", {.input = {}, .classes = 1000, .head = false}).output_shape() ==
+        Shape{768});
 }
 
 TEST_CASE("every network of the zoo can be built for its default input, with and without its head") {
@@ -89,16 +200,11 @@ TEST_CASE("published weights of each network expect one normalization, or there 
   CHECK(zoo_normalization("lenet5").empty());
 }
 
-TEST_CASE("a step of a residual network is finite, in fp32 and bf16") {
-  const Graph graph = make_zoo_model("resnet18", {.input = {3, 32, 32}, .classes = 10});
+TEST_CASE("a training step is finite, of a residual network also in bf16") {
+  for (const char* name : {"mobilenet-v2", "efficientnet-b0", "densenet121", "convnext-tiny"})
+    check_step(name, kMicroBatchOf2);
   for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
     if (precision == Precision::kBfloat16 && !backend().native_bf16) continue;
-    Experiment experiment(graph, {.micro_batch = 4, .precision = precision, .working_weights = true});
-    const Outcome outcome = experiment.run(Batch(graph, 4));
-    CHECK(std::isfinite(outcome.loss));
-    for (const auto& [name, values] : outcome.gradients) {
-      INFO(name);
-      CHECK(std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }));
-    }
+    check_step("resnet18", {.micro_batch = 4, .precision = precision, .working_weights = true});
   }
 }
