@@ -49,13 +49,7 @@ std::vector<float> trained(const nn::Graph& graph, const mpi::Communicator& grou
 
 /// Returns the values of the node `name` from canonical values.
 std::vector<float> of_node(const std::string& name, const std::vector<float>& canonical) {
-  std::vector<float> values;
-  for (const CanonicalParameter& parameter : canonical_parameters(network())) {
-    if (!parameter.name.starts_with(name + ".")) continue;
-    const auto at = canonical.begin() + static_cast<std::ptrdiff_t>(parameter.offset);
-    values.insert(values.end(), at, at + static_cast<std::ptrdiff_t>(parameter.size()));
-  }
-  return values;
+  return tiny::of_node(network(), name, canonical);
 }
 
 }  // namespace

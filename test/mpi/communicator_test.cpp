@@ -12,13 +12,6 @@ using mpi::Communicator;
 
 namespace {
 
-/// Limits the elements of an MPI call while this object exists.
-struct Pieces {
-  explicit Pieces(std::size_t elements) : before(mpi::piece_elements()) { mpi::piece_elements() = elements; }
-  ~Pieces() { mpi::piece_elements() = before; }
-  std::size_t before;
-};
-
 /// Returns 1 + 2 + ... + n.
 std::int64_t triangle(std::int64_t n) { return n * (n + 1) / 2; }
 
@@ -39,7 +32,7 @@ TEST_CASE("sum, max and min reduce in place, the same on every rank") {
   const int n = world().size();
   const int r = world().rank();
   const std::size_t piece = GENERATE(std::size_t{1} << 30, std::size_t{1}, std::size_t{2}, std::size_t{3});
-  const Pieces pieces(piece);
+  const replaced::InFront pieces(mpi::piece_elements(), piece);
 
   std::vector<float> floats{static_cast<float>(r + 1), 0.5F, static_cast<float>(-r)};
   world().sum(std::span<float>(floats));
@@ -78,7 +71,7 @@ TEST_CASE("an empty span is skipped") {
 
 TEST_CASE("a broadcast from any rank arrives complete, in one piece or several") {
   const std::size_t piece = GENERATE(std::size_t{1} << 30, std::size_t{7});
-  const Pieces pieces(piece);
+  const replaced::InFront pieces(mpi::piece_elements(), piece);
   for (int root = 0; root < world().size(); ++root) {
     std::vector<int> values(100, -1);
     if (world().rank() == root) std::iota(values.begin(), values.end(), root);
@@ -95,7 +88,7 @@ TEST_CASE("a broadcast from any rank arrives complete, in one piece or several")
 
 TEST_CASE("gather brings messages of different sizes to the root, by rank") {
   const std::size_t piece = GENERATE(std::size_t{1} << 30, std::size_t{2});
-  const Pieces pieces(piece);
+  const replaced::InFront pieces(mpi::piece_elements(), piece);
   for (int root = 0; root < world().size(); ++root) {
     // Rank r sends r letters, so rank 0 sends none.
     const std::string mine(static_cast<std::size_t>(world().rank()), static_cast<char>('a' + world().rank()));
@@ -124,7 +117,7 @@ TEST_CASE("gather does not change bytes") {
 
 TEST_CASE("messages go round a ring, in one piece or several") {
   const std::size_t piece = GENERATE(std::size_t{1} << 30, std::size_t{5});
-  const Pieces pieces(piece);
+  const replaced::InFront pieces(mpi::piece_elements(), piece);
   const int n = world().size();
   const int r = world().rank();
   std::vector<std::byte> out(33, static_cast<std::byte>(r + 1));

@@ -4,6 +4,7 @@
 
 #include "mpi/state.hpp"
 #include "support/catch.hpp"
+#include "support/replaced_calls.hpp"
 #include "support/world.hpp"
 
 using namespace convoke;
@@ -44,13 +45,11 @@ TEST_CASE("a started sum is done after wait, or when test returns true") {
 }
 
 TEST_CASE("a sum of several pieces is one request") {
-  const std::size_t before = mpi::piece_elements();
-  mpi::piece_elements() = 3;
+  const replaced::InFront pieces(mpi::piece_elements(), std::size_t{3});
   std::vector<std::int64_t> waited{1, 2, 3, 4, 5, 6, 7};
   std::vector<std::int64_t> tested = waited;
   Request first = world().start_sum(std::span<std::int64_t>(waited));
   Request second = world().start_sum(std::span<std::int64_t>(tested));
-  mpi::piece_elements() = before;
   first.wait();
   CHECK(test_until_done(second));
   const std::int64_t n = world().size();

@@ -46,6 +46,20 @@ std::vector<float> apply(Curve curve, float alpha, std::vector<float> x) {
   return x;
 }
 
+/// CHECKs that the two relu6, silu or hard_swish of a graph are steps of its batch norms.
+void check_fused(const Graph& graph) {
+  Experiment experiment(graph, kMicroBatchOf3);
+  int fused = 0, own = 0;
+  for (const PlanStep& step : experiment.network.steps()) {
+    for (const std::string name : {"relu6", "silu", "hard_swish"}) {
+      fused += step.what == "forward, " + name ? 1 : 0;
+      own += step.node.starts_with(name) ? 1 : 0;
+    }
+  }
+  CHECK(fused == 2);
+  CHECK(own == 0);
+}
+
 }  // namespace
 
 TEST_CASE("activations and their slopes equal Keras'") {
@@ -174,14 +188,7 @@ TEST_CASE("batch_norm is fused with a relu6 if that is its only reader") {
     x = relu6(batch_norm(conv2d(input(narrow), {.filters = channels, .kernel = 1, .bias = false})));
     dense(flatten(x), {.units = 3});
     check_bf16(narrow, {.micro_batch = 8}, 0.25);
-    Experiment experiment(graph, kMicroBatchOf3);
-    int fused = 0, own = 0;
-    for (const PlanStep& step : experiment.network.steps()) {
-      fused += step.what == "forward, relu6" ? 1 : 0;
-      own += step.node.starts_with("relu6") ? 1 : 0;
-    }
-    CHECK(fused == 2);
-    CHECK(own == 0);
+    check_fused(graph);
   }
   const auto shared = [](Symbol x) {
     x = batch_norm(x);
@@ -202,14 +209,7 @@ TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only r
       Graph narrow({2, 2, 3});
       tail(curve(batch_norm(conv2d(input(narrow), {.filters = channels, .kernel = 1, .bias = false}))));
       check_bf16(narrow, {.micro_batch = 8});
-      Experiment experiment(graph, kMicroBatchOf3);
-      int fused = 0, own = 0;
-      for (const PlanStep& step : experiment.network.steps()) {
-        fused += step.what == "forward, silu" || step.what == "forward, hard_swish" ? 1 : 0;
-        own += step.node.starts_with("silu") || step.node.starts_with("hard_swish") ? 1 : 0;
-      }
-      CHECK(fused == 2);
-      CHECK(own == 0);
+      check_fused(graph);
     }
     Graph vector({6});
     dense(curve(batch_norm(dense(input(vector), {.units = 5}))), {.units = 3});

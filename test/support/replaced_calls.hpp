@@ -21,7 +21,7 @@ struct Counts {
 };
 inline Counts counts;
 
-/// What a call of these functions runs. InFront puts another function in front while it exists.
+/// What a call of these functions runs. InFront puts another function, or a value, in front while it exists.
 inline decltype(&MPI_Ialltoall) ialltoall = PMPI_Ialltoall;
 inline decltype(&MPI_Test) test = PMPI_Test;
 

@@ -94,6 +94,18 @@ inline convoke::train::Job ensemble_job(
   return ensemble;
 }
 
+/// Returns the values of a node from canonical parameters.
+inline std::vector<float> of_node(const convoke::nn::Graph& network, const std::string& name,
+                                  const std::vector<float>& canonical) {
+  std::vector<float> values;
+  for (const auto& parameter : convoke::engine::canonical_parameters(network)) {
+    if (!parameter.name.starts_with(name + ".")) continue;
+    const auto at = canonical.begin() + static_cast<std::ptrdiff_t>(parameter.offset);
+    values.insert(values.end(), at, at + static_cast<std::ptrdiff_t>(parameter.size()));
+  }
+  return values;
+}
+
 /// Returns canonical parameters of graph() that are arbitrary but all different.
 inline std::vector<float> parameters(std::uint64_t seed = 1) {
   const convoke::nn::ParameterLayout layout(graph(), 8);

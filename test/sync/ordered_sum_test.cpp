@@ -29,6 +29,21 @@ void run(Sum& sum) {
   sum.finish(true);
 }
 
+/// CHECKs that totals[i] is `sums` times the sum of value(rank, i), up to a part of the sum of their sizes.
+template <class Number>
+void check_near(const std::vector<Number>& totals, int sums, double part) {
+  std::size_t far = 0;
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    double exact = 0, largest = 0;
+    for (int rank = 0; rank < world().size(); ++rank) {
+      exact += static_cast<double>(value(rank, i));
+      largest += std::abs(static_cast<double>(value(rank, i)));
+    }
+    far += std::abs(static_cast<double>(totals[i]) - sums * exact) > part * largest;
+  }
+  CHECK(far == 0);
+}
+
 }  // namespace
 
 TEST_CASE("numbers are rounded to the nearest bfloat16, and in a tie to the even one") {
@@ -82,16 +97,7 @@ TEST_CASE("with bfloat16 all ranks get the same numbers, near the sum") {
   std::vector<float> values = values_of(world().rank(), 1000);
   OrderedSum<Bfloat16> sum(channels, values);
   run(sum);
-  std::size_t far = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    double exact = 0, largest = 0;
-    for (int rank = 0; rank < world().size(); ++rank) {
-      exact += static_cast<double>(value(rank, i));
-      largest += std::abs(static_cast<double>(value(rank, i)));
-    }
-    far += std::abs(static_cast<double>(values[i]) - exact) > largest / 128;
-  }
-  CHECK(far == 0);
+  check_near(values, 1, 1.0 / 128);
   const std::vector<float> mine = values;
   mpi::Communicator(world()).broadcast(std::as_writable_bytes(std::span(values)));
   CHECK(values == mine);
@@ -109,14 +115,5 @@ TEST_CASE("what rounding takes away is added to the next sum") {
     run(sum);
     for (std::size_t i = 0; i < values.size(); ++i) totals[i] += static_cast<double>(values[i]);
   }
-  std::size_t far = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    double exact = 0, largest = 0;
-    for (int rank = 0; rank < world().size(); ++rank) {
-      exact += static_cast<double>(value(rank, i));
-      largest += std::abs(static_cast<double>(value(rank, i)));
-    }
-    far += std::abs(totals[i] - kSums * exact) > largest / 64;
-  }
-  CHECK(far == 0);
+  check_near(totals, kSums, 1.0 / 64);
 }

@@ -54,13 +54,7 @@ inline train::Job job(const std::vector<std::string>& frozen, const std::string&
 
 /// The values of the node `name` in canonical parameters of network().
 inline std::vector<float> of_node(const std::string& name, const std::vector<float>& canonical) {
-  std::vector<float> values;
-  for (const engine::CanonicalParameter& parameter : engine::canonical_parameters(network({}))) {
-    if (!parameter.name.starts_with(name + ".")) continue;
-    const auto at = canonical.begin() + static_cast<std::ptrdiff_t>(parameter.offset);
-    values.insert(values.end(), at, at + static_cast<std::ptrdiff_t>(parameter.size()));
-  }
-  return values;
+  return tiny::of_node(network({}), name, canonical);
 }
 
 }  // namespace fine_tuning
