@@ -2,6 +2,7 @@
 
 #include "convoke/recipe/recipe.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
 
 using namespace convoke;
@@ -11,12 +12,10 @@ namespace {
 
 // Returns the part of docs/recipes.md below its mark.
 std::string documented_keys() {
-  std::ifstream file(source_path("docs/recipes.md"));
-  std::stringstream text;
-  text << file.rdbuf();
+  const std::string text = bytes_of(source_path("docs/recipes.md"));
   const std::string mark = "<!-- printed by: convoke info --recipe-keys -->\n\n";
-  const std::size_t at = text.str().find(mark);
-  return at == std::string::npos ? "" : text.str().substr(at + mark.size());
+  const std::size_t at = text.find(mark);
+  return at == std::string::npos ? "" : text.substr(at + mark.size());
 }
 
 // Returns the path, e.g. "train.epochs", of every key that a resolved recipe writes.
