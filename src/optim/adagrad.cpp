@@ -30,24 +30,12 @@ constexpr std::array kAdagradKeys{
 
 }  // namespace
 
-AdagradOptions Adagrad::read(SettingsReader& settings) {
-  AdagradOptions options;
-  read_keys(kAdagradKeys, settings, options);
-  return options;
-}
-
-std::vector<KeyDescription> Adagrad::keys() { return describe_keys(kAdagradKeys); }
+Adagrad::Keys Adagrad::keys() { return kAdagradKeys; }
 
 void Adagrad::step(const Slice& slice, double learning_rate) const {
   adagrad(slice.parameters(), slice.gradients(), slice.state(0), slice.size(),
           static_cast<float>(learning_rate),
           static_cast<float>(options_.initial_accumulator_value + options_.epsilon));
-}
-
-Settings Adagrad::settings() const {
-  Settings settings{{"name", name()}};
-  write_keys(kAdagradKeys, options_, settings);
-  return settings;
 }
 
 }  // namespace convoke::optim

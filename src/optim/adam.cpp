@@ -22,26 +22,11 @@ void adam(float* weight, const float* gradient, float* mean, float* mean_square,
   }
 }
 
-constexpr std::array kAdamKeys{
-    key<&AdamOptions::beta_1>({.name = "beta_1",
-                               .range = {.least = 0, .below = 1},
-                               .help = "decay of the running mean of gradients"}),
-    key<&AdamOptions::beta_2>({.name = "beta_2",
-                               .range = {.least = 0, .below = 1},
-                               .help = "decay of the running mean of squared gradients"}),
-    key<&AdamOptions::epsilon>(
-        {.name = "epsilon", .range = {.above = 0}, .help = "added to the root of that mean"}),
-};
+constexpr std::array kAdamKeys = with_adam_keys();
 
 }  // namespace
 
-AdamOptions Adam::read(SettingsReader& settings) {
-  AdamOptions options;
-  read_keys(kAdamKeys, settings, options);
-  return options;
-}
-
-std::vector<KeyDescription> Adam::keys() { return describe_keys(kAdamKeys); }
+Adam::Keys Adam::keys() { return kAdamKeys; }
 
 void Adam::step(const Slice& slice, double learning_rate) const {
   // alpha = lr sqrt(1 - b2^t) / (1 - b1^t) corrects the bias of both means, which start at 0.
@@ -51,12 +36,6 @@ void Adam::step(const Slice& slice, double learning_rate) const {
   adam(slice.parameters(), slice.gradients(), slice.state(0), slice.state(1), slice.size(),
        static_cast<float>(alpha), static_cast<float>(1 - options_.beta_1),
        static_cast<float>(1 - options_.beta_2), static_cast<float>(options_.epsilon));
-}
-
-Settings Adam::settings() const {
-  Settings settings{{"name", name()}};
-  write_keys(kAdamKeys, options_, settings);
-  return settings;
 }
 
 }  // namespace convoke::optim

@@ -46,29 +46,17 @@ void for_each_piece(std::size_t size, Action action) {
   for (std::size_t begin = 0; begin < size; begin += kPiece) action(begin, std::min(kPiece, size - begin));
 }
 
-constexpr std::array kLambKeys{
+constexpr std::array kLambKeys = with_adam_keys<&LambOptions::adam>(
     key<&LambOptions::weight_decay>({.name = "weight_decay",
                                      .range = {.least = 0},
                                      .help = "part of the direction, whose length is scaled"}),
     key<&LambOptions::exclude_vectors>(
         {.name = "exclude_vectors",
-         .help = "no decay of biases, gamma and beta, which use the plain step of Adam"}),
-};
+         .help = "no decay of biases, gamma and beta, which use the plain step of Adam"}));
 
 }  // namespace
 
-LambOptions Lamb::read(SettingsReader& settings) {
-  LambOptions options;
-  options.adam = Adam::read(settings);
-  read_keys(kLambKeys, settings, options);
-  return options;
-}
-
-std::vector<KeyDescription> Lamb::keys() {
-  std::vector<KeyDescription> all = Adam::keys();
-  for (KeyDescription& own : describe_keys(kLambKeys)) all.push_back(std::move(own));
-  return all;
-}
+Lamb::Keys Lamb::keys() { return kLambKeys; }
 
 void Lamb::step(const Slice& slice, double learning_rate) const {
   const bool plain = options_.exclude_vectors && slice.is_vector();
@@ -108,13 +96,6 @@ void Lamb::step(const Slice& slice, double learning_rate) const {
     direction_of(begin, n);
     descend(slice.parameters() + begin, u.data(), n, rate);
   });
-}
-
-Settings Lamb::settings() const {
-  Settings settings = Adam(options_.adam).settings();
-  settings.set("name", name());
-  write_keys(kLambKeys, options_, settings);
-  return settings;
 }
 
 }  // namespace convoke::optim

@@ -47,25 +47,13 @@ constexpr std::array kLarsKeys{
 
 }  // namespace
 
-LarsOptions Lars::read(SettingsReader& settings) {
-  LarsOptions options;
-  read_keys(kLarsKeys, settings, options);
-  return options;
-}
-
-std::vector<KeyDescription> Lars::keys() { return describe_keys(kLarsKeys); }
+Lars::Keys Lars::keys() { return kLarsKeys; }
 
 void Lars::step(const Slice& slice, double learning_rate) const {
   const bool plain = options_.exclude_vectors && slice.is_vector();
   const double rate = plain ? learning_rate : learning_rate * trust_ratio(slice, options_);
   lars(slice.parameters(), slice.gradients(), slice.state(0), slice.size(), static_cast<float>(rate),
        static_cast<float>(options_.momentum), plain ? 0.0F : static_cast<float>(options_.weight_decay));
-}
-
-Settings Lars::settings() const {
-  Settings settings{{"name", name()}};
-  write_keys(kLarsKeys, options_, settings);
-  return settings;
 }
 
 }  // namespace convoke::optim

@@ -53,10 +53,4 @@ void Nadam::step(const Slice& slice, double learning_rate) const {
         static_cast<float>(options_.epsilon));
 }
 
-Settings Nadam::settings() const {
-  Settings settings = Adam(options_).settings();
-  settings.set("name", name());
-  return settings;
-}
-
 }  // namespace convoke::optim

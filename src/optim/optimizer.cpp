@@ -17,7 +17,15 @@ namespace {
 
 template <class T>
 std::unique_ptr<Optimizer> make(SettingsReader& settings) {
-  return std::make_unique<T>(T::read(settings));
+  typename T::Options options;
+  read_keys(T::keys(), settings, options);
+  if constexpr (requires { T::check(settings, options); }) T::check(settings, options);
+  return std::make_unique<T>(options);
+}
+
+template <class T>
+std::vector<KeyDescription> describe() {
+  return describe_keys(T::keys());
 }
 
 struct OptimizerEntry {
@@ -27,14 +35,14 @@ struct OptimizerEntry {
 };
 
 constexpr std::array kOptimizers{
-    OptimizerEntry{"sgd", make<Sgd>, Sgd::keys},
-    OptimizerEntry{"adam", make<Adam>, Adam::keys},
-    OptimizerEntry{"rmsprop", make<RmsProp>, RmsProp::keys},
-    OptimizerEntry{"adamw", make<AdamW>, AdamW::keys},
-    OptimizerEntry{"nadam", make<Nadam>, Nadam::keys},
-    OptimizerEntry{"adagrad", make<Adagrad>, Adagrad::keys},
-    OptimizerEntry{"lars", make<Lars>, Lars::keys},
-    OptimizerEntry{"lamb", make<Lamb>, Lamb::keys},
+    OptimizerEntry{"sgd", make<Sgd>, describe<Sgd>},
+    OptimizerEntry{"adam", make<Adam>, describe<Adam>},
+    OptimizerEntry{"rmsprop", make<RmsProp>, describe<RmsProp>},
+    OptimizerEntry{"adamw", make<AdamW>, describe<AdamW>},
+    OptimizerEntry{"nadam", make<Nadam>, describe<Nadam>},
+    OptimizerEntry{"adagrad", make<Adagrad>, describe<Adagrad>},
+    OptimizerEntry{"lars", make<Lars>, describe<Lars>},
+    OptimizerEntry{"lamb", make<Lamb>, describe<Lamb>},
 };
 
 /// Options of all optimizers.

@@ -47,13 +47,7 @@ constexpr std::array kRmsPropKeys{
 
 }  // namespace
 
-RmsPropOptions RmsProp::read(SettingsReader& settings) {
-  RmsPropOptions options;
-  read_keys(kRmsPropKeys, settings, options);
-  return options;
-}
-
-std::vector<KeyDescription> RmsProp::keys() { return describe_keys(kRmsPropKeys); }
+RmsProp::Keys RmsProp::keys() { return kRmsPropKeys; }
 
 void RmsProp::step(const Slice& slice, double learning_rate) const {
   const auto rate = static_cast<float>(learning_rate);
@@ -67,12 +61,6 @@ void RmsProp::step(const Slice& slice, double learning_rate) const {
     rmsprop_with_momentum(slice.parameters(), slice.gradients(), slice.state(0), slice.state(1), slice.size(),
                           rate, rho, one_minus_rho, static_cast<float>(options_.momentum), epsilon);
   }
-}
-
-Settings RmsProp::settings() const {
-  Settings settings{{"name", name()}};
-  write_keys(kRmsPropKeys, options_, settings);
-  return settings;
 }
 
 }  // namespace convoke::optim

@@ -43,14 +43,11 @@ constexpr std::array kSgdKeys{
 
 }  // namespace
 
-SgdOptions Sgd::read(SettingsReader& settings) {
-  SgdOptions options;
-  read_keys(kSgdKeys, settings, options);
-  settings.check("nesterov", !options.nesterov || options.momentum > 0, "false if momentum is 0");
-  return options;
-}
+Sgd::Keys Sgd::keys() { return kSgdKeys; }
 
-std::vector<KeyDescription> Sgd::keys() { return describe_keys(kSgdKeys); }
+void Sgd::check(const SettingsReader& read, const SgdOptions& options) {
+  read.check("nesterov", !options.nesterov || options.momentum > 0, "false if momentum is 0");
+}
 
 void Sgd::step(const Slice& slice, double learning_rate) const {
   const auto rate = static_cast<float>(learning_rate);
@@ -61,12 +58,6 @@ void Sgd::step(const Slice& slice, double learning_rate) const {
     const auto update = options_.nesterov ? with_nesterov : sgd_with_momentum;
     update(slice.parameters(), slice.gradients(), slice.state(0), slice.size(), rate, momentum);
   }
-}
-
-Settings Sgd::settings() const {
-  Settings settings{{"name", name()}};
-  write_keys(kSgdKeys, options_, settings);
-  return settings;
 }
 
 }  // namespace convoke::optim

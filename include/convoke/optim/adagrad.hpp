@@ -10,20 +10,14 @@ struct AdagradOptions {
 };
 
 /// Adagrad (Duchi, Hazan and Singer, JMLR 2011), equal to Keras'.
-class Adagrad final : public Optimizer {
+class Adagrad final : public KeyedOptimizer<Adagrad, AdagradOptions> {
  public:
-  explicit Adagrad(AdagradOptions options = {}) : options_(options) {}
-  /// Throws Error for a value out of range.
-  static AdagradOptions read(SettingsReader& settings);
-  static std::vector<KeyDescription> keys();
+  using KeyedOptimizer::KeyedOptimizer;
+  static Keys keys();
 
   std::string_view name() const override { return "adagrad"; }
   std::size_t state_slots() const override { return 1; }  // sum of squares, without its start value
   void step(const Slice& slice, double learning_rate) const override;
-  Settings settings() const override;
-
- private:
-  AdagradOptions options_;
 };
 
 }  // namespace convoke::optim

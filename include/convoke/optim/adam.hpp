@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+
 #include "convoke/optim/optimizer.hpp"
 
 namespace convoke::optim {
@@ -10,21 +12,31 @@ struct AdamOptions {
   double epsilon = 1e-7;  ///< the paper's "epsilon hat", added to the root before bias correction, > 0
 };
 
+/// Returns the keys of Adam's options, to which `kMembers` lead in the options of another optimizer, and then
+/// the `own` keys of that.
+template <auto... kMembers, class... Own>
+constexpr auto with_adam_keys(Own... own) {
+  return std::array{
+      key<kMembers..., &AdamOptions::beta_1>({.name = "beta_1",
+                                              .range = {.least = 0, .below = 1},
+                                              .help = "decay of the running mean of gradients"}),
+      key<kMembers..., &AdamOptions::beta_2>({.name = "beta_2",
+                                              .range = {.least = 0, .below = 1},
+                                              .help = "decay of the running mean of squared gradients"}),
+      key<kMembers..., &AdamOptions::epsilon>(
+          {.name = "epsilon", .range = {.above = 0}, .help = "added to the root of that mean"}),
+      own...};
+}
+
 /// Adam (Kingma and Ba, ICLR 2015), in the form at the end of their section 2, equal to Keras'.
-class Adam final : public Optimizer {
+class Adam final : public KeyedOptimizer<Adam, AdamOptions> {
  public:
-  explicit Adam(AdamOptions options = {}) : options_(options) {}
-  /// Throws Error for a value out of range.
-  static AdamOptions read(SettingsReader& settings);
-  static std::vector<KeyDescription> keys();
+  using KeyedOptimizer::KeyedOptimizer;
+  static Keys keys();
 
   std::string_view name() const override { return "adam"; }
   std::size_t state_slots() const override { return 2; }  // mean, mean square
   void step(const Slice& slice, double learning_rate) const override;
-  Settings settings() const override;
-
- private:
-  AdamOptions options_;
 };
 
 }  // namespace convoke::optim

@@ -11,21 +11,15 @@ struct AdamWOptions {
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter, ICLR 2019), equal to Keras'.
-class AdamW final : public Optimizer {
+class AdamW final : public KeyedOptimizer<AdamW, AdamWOptions> {
  public:
-  explicit AdamW(AdamWOptions options = {}) : options_(options) {}
-  /// Throws Error for a value out of range.
-  static AdamWOptions read(SettingsReader& settings);
-  static std::vector<KeyDescription> keys();
+  using KeyedOptimizer::KeyedOptimizer;
+  static Keys keys();
 
   std::string_view name() const override { return "adamw"; }
   std::size_t state_slots() const override { return 2; }  // mean, mean square
   Scope scope() const override { return options_.exclude_vectors ? Scope::kParameter : Scope::kElements; }
   void step(const Slice& slice, double learning_rate) const override;
-  Settings settings() const override;
-
- private:
-  AdamWOptions options_;
 };
 
 }  // namespace convoke::optim

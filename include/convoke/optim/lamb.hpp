@@ -13,21 +13,15 @@ struct LambOptions {
 /// LAMB (You et al., "Large batch optimization for deep learning: training BERT in 76 minutes", ICLR 2020):
 /// Adam with the step of each parameter scaled to the norm of its weights. The paper's function phi is the
 /// identity.
-class Lamb final : public Optimizer {
+class Lamb final : public KeyedOptimizer<Lamb, LambOptions> {
  public:
-  explicit Lamb(LambOptions options = {}) : options_(options) {}
-  /// Throws Error for a value out of range.
-  static LambOptions read(SettingsReader& settings);
-  static std::vector<KeyDescription> keys();
+  using KeyedOptimizer::KeyedOptimizer;
+  static Keys keys();
 
   std::string_view name() const override { return "lamb"; }
   std::size_t state_slots() const override { return 2; }  // mean, mean square
   Scope scope() const override { return Scope::kWholeParameter; }
   void step(const Slice& slice, double learning_rate) const override;
-  Settings settings() const override;
-
- private:
-  LambOptions options_;
 };
 
 }  // namespace convoke::optim

@@ -15,21 +15,15 @@ struct LarsOptions {
 /// Layer-wise adaptive rate scaling (You, Gitman and Ginsburg, "Large batch training of convolutional
 /// networks", 2017): SGD with momentum whose rate for each parameter is in proportion to
 /// ||w|| / (||g|| + decay ||w||).
-class Lars final : public Optimizer {
+class Lars final : public KeyedOptimizer<Lars, LarsOptions> {
  public:
-  explicit Lars(LarsOptions options = {}) : options_(options) {}
-  /// Throws Error for a value out of range.
-  static LarsOptions read(SettingsReader& settings);
-  static std::vector<KeyDescription> keys();
+  using KeyedOptimizer::KeyedOptimizer;
+  static Keys keys();
 
   std::string_view name() const override { return "lars"; }
   std::size_t state_slots() const override { return 1; }  // velocity
   Scope scope() const override { return Scope::kWholeParameter; }
   void step(const Slice& slice, double learning_rate) const override;
-  Settings settings() const override;
-
- private:
-  LarsOptions options_;
 };
 
 }  // namespace convoke::optim

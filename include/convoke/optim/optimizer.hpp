@@ -59,6 +59,26 @@ class Optimizer {
   virtual Settings settings() const = 0;
 };
 
+/// An optimizer, T, whose options are the members of a struct. T has `static Keys keys()`, from which the
+/// table reads them, settings() writes them and the guide is made. Keys that depend on each other are checked
+/// by its `static void check(const SettingsReader& read, const Options& options)`.
+template <class T, class O>
+class KeyedOptimizer : public Optimizer {
+ public:
+  using Options = O;
+  using Keys = std::span<const Key<O>>;
+
+  explicit KeyedOptimizer(O options = {}) : options_(options) {}
+  Settings settings() const override {
+    Settings settings{{"name", name()}};
+    write_keys(T::keys(), options_, settings);
+    return settings;
+  }
+
+ protected:
+  O options_;
+};
+
 /// Makes the optimizer that `settings` describe: { name = "adam", beta_1 = 0.9 }; without a name, Adam.
 /// Ignores "learning_rate", which the schedule uses. Throws Error for an unknown name, key or a value out of
 /// range.

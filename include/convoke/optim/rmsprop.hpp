@@ -11,20 +11,14 @@ struct RmsPropOptions {
 };
 
 /// RMSProp (Hinton, lecture 6e of "Neural networks for machine learning", 2012), not centered.
-class RmsProp final : public Optimizer {
+class RmsProp final : public KeyedOptimizer<RmsProp, RmsPropOptions> {
  public:
-  explicit RmsProp(RmsPropOptions options = {}) : options_(options) {}
-  /// Throws Error for a value out of range.
-  static RmsPropOptions read(SettingsReader& settings);
-  static std::vector<KeyDescription> keys();
+  using KeyedOptimizer::KeyedOptimizer;
+  static Keys keys();
 
   std::string_view name() const override { return "rmsprop"; }
   std::size_t state_slots() const override { return options_.momentum > 0 ? 2 : 1; }  // mean square, velocity
   void step(const Slice& slice, double learning_rate) const override;
-  Settings settings() const override;
-
- private:
-  RmsPropOptions options_;
 };
 
 }  // namespace convoke::optim

@@ -10,20 +10,15 @@ struct SgdOptions {
 };
 
 /// Stochastic gradient descent, with momentum or Nesterov's momentum (Sutskever et al., ICML 2013).
-class Sgd final : public Optimizer {
+class Sgd final : public KeyedOptimizer<Sgd, SgdOptions> {
  public:
-  explicit Sgd(SgdOptions options = {}) : options_(options) {}
-  /// Throws Error for a value out of range.
-  static SgdOptions read(SettingsReader& settings);
-  static std::vector<KeyDescription> keys();
+  using KeyedOptimizer::KeyedOptimizer;
+  static Keys keys();
+  static void check(const SettingsReader& read, const SgdOptions& options);
 
   std::string_view name() const override { return "sgd"; }
   std::size_t state_slots() const override { return options_.momentum > 0 ? 1 : 0; }  // velocity
   void step(const Slice& slice, double learning_rate) const override;
-  Settings settings() const override;
-
- private:
-  SgdOptions options_;
 };
 
 }  // namespace convoke::optim
