@@ -23,12 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct NamedOrder {
-  std::string_view name;
-  Order order;
-};
-constexpr std::array kOrders{NamedOrder{"auto", Order::kAuto}, NamedOrder{"source", Order::kSource},
-                             NamedOrder{"shuffled", Order::kShuffled}};
+constexpr std::array kOrders{Named<Order>{"auto", Order::kAuto}, Named<Order>{"source", Order::kSource},
+                             Named<Order>{"shuffled", Order::kShuffled}};
 
 // Returns the first `listed` entries, and those from `newest` on.
 template <class T>
@@ -264,7 +260,7 @@ class Preparation {
 
 }  // namespace
 
-Order order_from(const std::string& name) { return find_in(kOrders, name, "order").order; }
+Order order_from(const std::string& name) { return find_in(kOrders, name, "order").value; }
 
 PrepareReport prepare(const PrepareOptions& options, const Team& team) {
   assert(team.index >= 0 && team.index < team.count);

@@ -21,25 +21,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kReadBytes = 1U << 16;
 
-struct QuotingName {
-  std::string_view name;
-  Quoting quoting;
-};
-constexpr std::array kQuotings{QuotingName{"csv", Quoting::kCsv}, QuotingName{"none", Quoting::kNone}};
+constexpr std::array kQuotings{Named<Quoting>{"csv", Quoting::kCsv}, Named<Quoting>{"none", Quoting::kNone}};
 
-struct YesNo {
-  std::string_view name;
-  bool value;
-};
-constexpr std::array kYesNo{YesNo{"yes", true}, YesNo{"no", false}};
+constexpr std::array kYesNo{Named<bool>{"yes", true}, Named<bool>{"no", false}};
 
-struct SeparatorName {
-  std::string_view name;
-  char delimiter;
-};
-constexpr std::array kSeparators{SeparatorName{"tab", '\t'},  SeparatorName{"\\t", '\t'},
-                                 SeparatorName{"blank", ' '}, SeparatorName{"blanks", ' '},
-                                 SeparatorName{"comma", ','}, SeparatorName{"semicolon", ';'}};
+constexpr std::array kSeparators{Named<char>{"tab", '\t'},  Named<char>{"\\t", '\t'},
+                                 Named<char>{"blank", ' '}, Named<char>{"blanks", ' '},
+                                 Named<char>{"comma", ','}, Named<char>{"semicolon", ';'}};
 
 char delimiter_from(const std::string& separator) {
   if (separator.size() == 1 && separator[0] != '"' && separator[0] != '\n' && separator[0] != '\r' &&
@@ -47,8 +35,8 @@ char delimiter_from(const std::string& separator) {
     return separator[0];
   }
   const auto it = std::find_if(kSeparators.begin(), kSeparators.end(),
-                               [&](const SeparatorName& known) { return known.name == separator; });
-  if (it != kSeparators.end()) return it->delimiter;
+                               [&](const Named<char>& known) { return known.name == separator; });
+  if (it != kSeparators.end()) return it->value;
   throw Error(fmt::format("the separator \"{}\" is not one character", separator),
               "write --separator ';', for example, or --separator tab");
 }
@@ -215,7 +203,7 @@ class Examination {
   void find_quoting() {
     Quoting& quoting = reading_.format.quoting;
     if (!options_.quoting.empty()) {
-      quoting = find_in(kQuotings, options_.quoting, "quoting").quoting;
+      quoting = find_in(kQuotings, options_.quoting, "quoting").value;
     } else if (bytes_.quotes && reading_.format.delimiter == '\t' && !follows_rfc()) {
       quoting = Quoting::kWholeCells;
     }

@@ -14,11 +14,7 @@
 namespace convoke::data_prep {
 namespace {
 
-struct DecimalName {
-  std::string_view name;
-  char sign;
-};
-constexpr std::array kDecimals{DecimalName{"point", '.'}, DecimalName{"comma", ','}};
+constexpr std::array kDecimals{Named<char>{"point", '.'}, Named<char>{"comma", ','}};
 
 // The names of columns that number rows.
 constexpr std::array<std::string_view, 7> kIndexNames{"index", "id", "row", "no", "nr", "#", "row_id"};
@@ -103,7 +99,7 @@ std::vector<TableContents> read_contents(const CsvReading& reading, const std::s
     for (std::size_t c = 0; c < width; ++c) readers[c].add(columns[c], row.cells[c], row.line);
   }
   const char found =
-      decimal.empty() ? decimal_of(columns) : find_in(kDecimals, decimal, "value of --decimal").sign;
+      decimal.empty() ? decimal_of(columns) : find_in(kDecimals, decimal, "value of --decimal").value;
   const char usual = reading.format.delimiter == ';' ? ',' : '.';
   for (TableContents& column : columns) {
     column.format = column.numbers.format(found == '\0' ? usual : found);

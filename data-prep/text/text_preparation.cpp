@@ -14,13 +14,9 @@ namespace {
 
 constexpr std::int64_t kLongestText = 1 << 20;
 
-struct Side {
-  std::string_view name;
-  bool front;
-};
-constexpr std::array kSides{Side{"pre", true}, Side{"post", false}};
+constexpr std::array kSides{Named<bool>{"pre", true}, Named<bool>{"post", false}};
 
-bool at_front(const std::string& side, const char* what) { return find_in(kSides, side, what).front; }
+bool at_front(const std::string& side, const char* what) { return find_in(kSides, side, what).value; }
 
 std::vector<std::string> kept_words(std::string_view text, const StopWords& stop_words) {
   std::vector<std::string> kept;

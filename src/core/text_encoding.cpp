@@ -8,13 +8,10 @@
 namespace convoke {
 namespace {
 
-struct Entry {
-  std::string_view name;
-  TextEncoding encoding;
-};
-constexpr std::array kEncodings{
-    Entry{"utf-8", TextEncoding::kUtf8}, Entry{"utf-16le", TextEncoding::kUtf16le},
-    Entry{"utf-16be", TextEncoding::kUtf16be}, Entry{"windows-1252", TextEncoding::kWindows1252}};
+constexpr std::array kEncodings{Named<TextEncoding>{"utf-8", TextEncoding::kUtf8},
+                                Named<TextEncoding>{"utf-16le", TextEncoding::kUtf16le},
+                                Named<TextEncoding>{"utf-16be", TextEncoding::kUtf16be},
+                                Named<TextEncoding>{"windows-1252", TextEncoding::kWindows1252}};
 
 // The characters of the bytes 0x80 to 0x9F; the others are those of Latin-1.
 // https://encoding.spec.whatwg.org/index-windows-1252.txt
@@ -89,16 +86,12 @@ std::string from_windows_1252(std::string_view bytes) {
 
 }  // namespace
 
-std::string name_of(TextEncoding encoding) {
-  const auto it = std::find_if(kEncodings.begin(), kEncodings.end(),
-                               [&](const Entry& entry) { return entry.encoding == encoding; });
-  return std::string(it->name);
-}
+std::string name_of(TextEncoding encoding) { return name_of(kEncodings, encoding); }
 
 std::vector<std::string> text_encodings() { return names_in(kEncodings); }
 
 TextEncoding text_encoding_from(const std::string& name) {
-  return find_in(kEncodings, name, "encoding").encoding;
+  return find_in(kEncodings, name, "encoding").value;
 }
 
 ByteOrderMark byte_order_mark(std::string_view text) {

@@ -8,12 +8,9 @@
 namespace convoke::doctor {
 namespace {
 
-struct Name {
-  std::string_view name;
-  Severity severity;
-};
-constexpr std::array kNames{Name{"ok", Severity::kOk}, Name{"note", Severity::kNote},
-                            Name{"warning", Severity::kWarning}, Name{"error", Severity::kError}};
+constexpr std::array kNames{Named<Severity>{"ok", Severity::kOk}, Named<Severity>{"note", Severity::kNote},
+                            Named<Severity>{"warning", Severity::kWarning},
+                            Named<Severity>{"error", Severity::kError}};
 
 }  // namespace
 
@@ -40,7 +37,7 @@ std::vector<Finding> findings_from(const std::vector<Settings>& tables) {
   std::vector<Finding> findings;
   for (const Settings& table : tables) {
     SettingsReader read(table, "finding");
-    findings.push_back({find_in(kNames, read.require_string("severity"), "severity").severity,
+    findings.push_back({find_in(kNames, read.require_string("severity"), "severity").value,
                         read.require_string("subject"), read.require_string("evidence"),
                         read.require_string("fix")});
     read.finish();

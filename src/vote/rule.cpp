@@ -36,20 +36,15 @@ std::int32_t mean(const VoteCounts& counts, std::int64_t sample) {
   return first_largest(counts.probabilities(sample));
 }
 
-struct Entry {
-  std::string_view name;
-  Rule rule;
-};
-
 constexpr std::array kRules{
-    Entry{"majority", majority},
-    Entry{"majority_lowest", majority_lowest},
-    Entry{"mean", mean},
+    Named<Rule>{"majority", majority},
+    Named<Rule>{"majority_lowest", majority_lowest},
+    Named<Rule>{"mean", mean},
 };
 
 }  // namespace
 
-Rule find_rule(const std::string& name) { return find_in(kRules, name, "voting rule").rule; }
+Rule find_rule(const std::string& name) { return find_in(kRules, name, "voting rule").value; }
 
 std::vector<std::string> rule_names() { return names_in(kRules); }
 

@@ -176,22 +176,6 @@ constexpr auto key(KeyFacts facts) {
                       }};
 }
 
-/// A name in a recipe, and its value.
-template <class T>
-struct Named {
-  std::string_view name;
-  T value;
-};
-
-/// Returns the name of `value` in a table of {name, value} that holds it.
-template <class Table, class T>
-std::string name_of(const Table& table, const T& value) {
-  for (const auto& entry : table) {
-    if (entry.value == value) return std::string(entry.name);
-  }
-  throw Error("a choice without a name");
-}
-
 /// Makes the key of a member that is one of the values of `kNames`, an array of Named.
 template <const auto& kNames, auto... kMembers>
 constexpr auto choice(KeyFacts facts) {

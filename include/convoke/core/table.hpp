@@ -9,6 +9,22 @@
 
 namespace convoke {
 
+/// A name in a recipe or on the command line, and its value.
+template <class T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+/// Returns the name of `value` in a table of {name, value} that holds it.
+template <class Table, class T>
+std::string name_of(const Table& table, const T& value) {
+  for (const auto& entry : table) {
+    if (entry.value == value) return std::string(entry.name);
+  }
+  throw Error("a choice without a name");
+}
+
 /// Returns the names in a table, a range of entries that have a `name`.
 template <class Table>
 std::vector<std::string> names_in(const Table& table) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convoke/core/table.hpp"
 #include "convoke/data/dataset.hpp"
 
 namespace convoke::data {
@@ -12,13 +13,10 @@ namespace convoke::data {
 /// How an ensemble's members share the training samples.
 enum class Sharding { kContiguous, kStratified, kBootstrap, kFull };
 
-struct ShardingEntry {
-  std::string_view name;
-  Sharding value;
-};
-inline constexpr std::array kShardings{
-    ShardingEntry{"contiguous", Sharding::kContiguous}, ShardingEntry{"stratified", Sharding::kStratified},
-    ShardingEntry{"bootstrap", Sharding::kBootstrap}, ShardingEntry{"full", Sharding::kFull}};
+inline constexpr std::array kShardings{Named<Sharding>{"contiguous", Sharding::kContiguous},
+                                       Named<Sharding>{"stratified", Sharding::kStratified},
+                                       Named<Sharding>{"bootstrap", Sharding::kBootstrap},
+                                       Named<Sharding>{"full", Sharding::kFull}};
 
 /// The sample ids of a member; no sample is in both parts.
 struct Holdout {

@@ -13,13 +13,9 @@
 namespace convoke::data {
 namespace {
 
-struct NamedMode {
-  std::string_view name;
-  FillMode mode;
-};
-constexpr std::array kFillModes{NamedMode{"nearest", FillMode::kNearest},
-                                NamedMode{"constant", FillMode::kConstant},
-                                NamedMode{"reflect", FillMode::kReflect}, NamedMode{"wrap", FillMode::kWrap}};
+constexpr std::array kFillModes{
+    Named<FillMode>{"nearest", FillMode::kNearest}, Named<FillMode>{"constant", FillMode::kConstant},
+    Named<FillMode>{"reflect", FillMode::kReflect}, Named<FillMode>{"wrap", FillMode::kWrap}};
 
 /// Number of output pixels in one block; their data stays in the first-level cache.
 constexpr std::size_t kBlock = 256;
@@ -267,7 +263,7 @@ void warp_toned(const ImageView<T>& image, const AffineMap& map, const Fill& fil
 
 }  // namespace
 
-FillMode fill_mode_from(std::string_view name) { return find_in(kFillModes, name, "fill mode").mode; }
+FillMode fill_mode_from(std::string_view name) { return find_in(kFillModes, name, "fill mode").value; }
 
 std::string_view name_of(FillMode mode) { return kFillModes[static_cast<std::size_t>(mode)].name; }
 
