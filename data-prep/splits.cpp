@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -203,9 +202,8 @@ std::vector<SplitPart> split_parts_from(const std::string& text) {
     const std::size_t equals = word.find('=');
     SplitPart part{canonical_split(word.substr(0, equals))};
     const std::string number = equals == std::string::npos ? "" : word.substr(equals + 1);
-    const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), part.fraction);
-    if (error != std::errc{} || rest != number.data() + number.size() || part.name.empty() ||
-        !(part.fraction > 0 && part.fraction <= 1))
+    part.fraction = parse_number<double>(number).value_or(0);
+    if (part.name.empty() || !(part.fraction > 0 && part.fraction <= 1))
       refuse(fmt::format("\"{}\" is not NAME=FRACTION with a fraction between 0 and 1", word));
     if (std::any_of(parts.begin(), parts.end(), [&](const SplitPart& p) { return p.name == part.name; }))
       refuse(fmt::format("\"{}\" is given twice", part.name));

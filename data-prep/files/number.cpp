@@ -22,12 +22,6 @@ std::optional<double> number_in(const std::string& cell) {
   return value;
 }
 
-std::optional<std::int64_t> whole_number_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 bool is_missing(const std::string& cell) {
   const bool digit = !cell.empty() && cell.front() >= '0' && cell.front() <= '9';
   if (digit && cell.find('#') == std::string::npos) return false;  // most cells

@@ -39,13 +39,13 @@ void set_labels(Catalog& catalog, std::span<const std::string> texts,
     if (!items[i].fault.empty()) continue;
     labeled.push_back(i);
     labels.push_back(decoded_text(texts[i], ""));
-    numbers = numbers && whole_number_in(texts[i]).has_value();
+    numbers = numbers && parse_number<std::int64_t>(texts[i]).has_value();
   }
   if (numbers) {
     catalog.class_names = class_names;
     catalog.classes = static_cast<std::int64_t>(class_names.size());
     for (std::size_t k = 0; k < labeled.size(); ++k) {
-      const std::int64_t label = *whole_number_in(labels[k]);
+      const std::int64_t label = *parse_number<std::int64_t>(labels[k]);
       Item& item = items[labeled[k]];
       item.fault = label_fault(label);
       if (!item.fault.empty()) continue;

@@ -35,7 +35,7 @@ ColumnOptions resolve_positions(ColumnOptions columns, const CsvHeader& header) 
   for (std::string* const column :
        {&columns.path, &columns.label, &columns.split, &columns.group, &columns.weight}) {
     const std::vector<std::string>& names = header.names;
-    const std::int64_t position = whole_number_in(*column).value_or(0);
+    const std::int64_t position = parse_number<std::int64_t>(*column).value_or(0);
     if (position >= 1 && position <= std::ssize(names) &&
         std::find(names.begin(), names.end(), *column) == names.end()) {
       *column = names[static_cast<std::size_t>(position - 1)];

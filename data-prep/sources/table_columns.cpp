@@ -44,7 +44,7 @@ class Reader {
   void follow(TableContents& column, const std::string& cell) {
     column.different = column.different && unnamed_;
     if (!column.different && !column.counts) return;
-    const std::optional<std::int64_t> number = whole_number_in(trimmed(cell));
+    const std::optional<std::int64_t> number = parse_number<std::int64_t>(trimmed(cell));
     column.different = column.different && number && seen_.insert(*number).second;
     column.counts = column.counts && number && (column.rows == 0 || *number == before_ + 1);
     before_ = number.value_or(0);

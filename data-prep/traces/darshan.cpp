@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "files/lines.hpp"
 
@@ -155,11 +155,9 @@ class DumpReader {
 
   template <class Integer>
   Integer integer(std::string_view word, const char* what) const {
-    Integer value{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size() || word.empty())
-      fail(fmt::format("the {} is \"{}\", not a whole number", what, word));
-    return value;
+    const std::optional<Integer> value = parse_number<Integer>(word);
+    if (!value) fail(fmt::format("the {} is \"{}\", not a whole number", what, word));
+    return *value;
   }
 
   // "# DXT, file_id: 14388265063268455899, file_name: /tmp/x"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -27,11 +26,8 @@ struct ShardName {
 
 // Parses at least five digits.
 std::optional<std::int64_t> number_in(std::string_view digits) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.size() < 5 || error != std::errc() || end != digits.data() + digits.size() || value < 0)
-    return {};
-  return value;
+  const std::optional<std::int64_t> value = parse_number<std::int64_t>(digits);
+  return digits.size() >= 5 && value.value_or(-1) >= 0 ? value : std::nullopt;
 }
 
 std::optional<ShardName> parse(const std::string& name) {

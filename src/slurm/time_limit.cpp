@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::slurm {
 namespace {
@@ -18,9 +18,8 @@ std::vector<std::int64_t> numbers_in(std::string_view text) {
   std::vector<std::int64_t> numbers;
   for (std::string_view rest = text;;) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    std::int64_t number = 0;
-    const auto [stop, failed] = std::from_chars(rest.data(), rest.data() + end, number);
-    if (failed != std::errc() || stop != rest.data() + end || number < 0 || number > 100000) return {};
+    const std::int64_t number = parse_number<std::int64_t>(rest.substr(0, end)).value_or(-1);
+    if (number < 0 || number > 100000) return {};
     numbers.push_back(number);
     if (end == rest.size()) return numbers;
     rest.remove_prefix(end + 1);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::supervise {
 namespace {
@@ -58,11 +58,7 @@ bool is_launcher(const std::string& word) {
 }
 
 // Returns 0 if the text is not a whole number.
-int number(std::string_view text) {
-  int value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failed == std::errc() && end == text.data() + text.size() ? value : 0;
-}
+int number(std::string_view text) { return parse_number<int>(text).value_or(0); }
 
 std::string to_list(const std::vector<LaunchHost>& hosts) {
   std::string list;

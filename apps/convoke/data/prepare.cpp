@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -63,9 +62,8 @@ std::pair<std::int64_t, std::int64_t> pair_from(const std::string& option, const
                                                 char between, const std::string& example) {
   const std::size_t at = text.find(between);
   const auto number = [&](const std::string& part) {
-    std::int64_t value = 0;
-    const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc{} || rest != part.data() + part.size() || value <= 0)
+    const std::int64_t value = parse_number<std::int64_t>(part).value_or(0);
+    if (value <= 0)
       throw Error(fmt::format("{} {}: is not understood", option, text), "write for example " + example);
     return value;
   };

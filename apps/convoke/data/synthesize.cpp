@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
 
 #include "convoke/core/error.hpp"
@@ -31,14 +30,10 @@ dataset that convoke prepare makes from it, and with every result of a run on it
 
 // "224x192": height and width.
 void read_size(const std::string& text, std::int64_t& height, std::int64_t& width) {
-  const char* const end = text.data() + text.size();
-  const auto [x, bad_height] = std::from_chars(text.data(), end, height);
-  if (bad_height == std::errc() && x != end && *x == 'x') {
-    const auto [rest, bad_width] = std::from_chars(x + 1, end, width);
-    if (bad_width == std::errc() && rest == end && height >= 16 && width >= 16 && height <= 4096 &&
-        width <= 4096)
-      return;
-  }
+  const std::size_t x = text.find('x');
+  height = parse_number<std::int64_t>(text.substr(0, x)).value_or(0);
+  width = x == std::string::npos ? 0 : parse_number<std::int64_t>(text.substr(x + 1)).value_or(0);
+  if (height >= 16 && width >= 16 && height <= 4096 && width <= 4096) return;
   throw Error(fmt::format("--size {}: is not a height and width", text),
               "write 224x224; each side 16 to 4096");
 }

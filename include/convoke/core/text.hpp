@@ -1,4 +1,5 @@
 #pragma once
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace convoke {
@@ -45,6 +47,14 @@ std::string counted(std::int64_t count, std::string_view noun);
 template <std::unsigned_integral Count>
 std::string counted(Count count, std::string_view noun) {
   return counted(static_cast<std::int64_t>(count), noun);
+}
+
+/// Parses a text that is a number and nothing else, such as "-12"; none if it is too large.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 /// Replaces bytes that are not text: U+FFFD.

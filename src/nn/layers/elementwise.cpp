@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
@@ -20,9 +19,8 @@ constexpr std::string_view kInputOperand = "x";  // an operand that is an input,
 
 std::optional<double> operand_of(const SettingsReader& read, const std::string& text) {
   if (text == kInputOperand) return std::nullopt;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || std::isnan(number)) {
+  const std::optional<double> number = parse_number<double>(text);
+  if (!number || std::isnan(*number)) {
     read.fail(fmt::format("\"operands\" holds \"{}\"", text), "each is \"x\", the next input, or a number");
   }
   return number;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/zoo.hpp"
 
@@ -84,9 +84,8 @@ std::string_view beginning(std::string_view pattern, std::string_view name) {
 // "blocks:3" -> 3
 std::int64_t count_in(std::string_view pattern) {
   const std::string_view digits = pattern.substr(pattern.find(':') + 1);
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (error != std::errc() || end != digits.data() + digits.size() || count < 1) {
+  const std::int64_t count = parse_number<std::int64_t>(digits).value_or(0);
+  if (count < 1) {
     throw Error(fmt::format("freeze: \"{}\" needs a whole number of at least 1 after the colon", pattern),
                 "for example \"blocks:3\"");
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <barrier>
-#include <charconv>
 #include <thread>
 
 #include "convoke/core/error.hpp"
@@ -122,10 +121,9 @@ void SpinLoops::read() {
   iterations_ = static_cast<std::uint64_t>(iterations);
   const Settings& seconds = table_at(*settings, "seconds");
   for (const auto& [busy, value] : seconds.entries()) {
-    std::int64_t cores = 0;
-    const auto [end, fault] = std::from_chars(busy.data(), busy.data() + busy.size(), cores);
+    const std::int64_t cores = parse_number<std::int64_t>(busy).value_or(0);
     const double each = number_at(seconds, busy);
-    if (fault != std::errc() || end != busy.data() + busy.size() || cores < 1 || !(each > 0)) {
+    if (cores < 1 || !(each > 0)) {
       throw Error(fmt::format("{}: is damaged: \"{}\" busy cores take {} seconds", file_.string(),
                               one_line(busy), value.to_string()),
                   "remove the file: the study then calibrates its loops again");

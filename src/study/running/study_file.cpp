@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/renamed_keys.hpp"
@@ -55,12 +54,6 @@ void require_free(const SettingsReader& read, const std::string& section, const 
   }
 }
 
-std::int64_t count_in(std::string_view text) {
-  std::int64_t count = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return failed == std::errc() && end == text.data() + text.size() ? count : 0;
-}
-
 constexpr std::string_view kEmulated = "emulated ";
 
 Mode mode_from(const SettingsReader& read, const std::string& text) {
@@ -83,8 +76,8 @@ Mode mode_from(const SettingsReader& read, const std::string& text) {
   const std::size_t by = text.find('x');
   if (by != std::string::npos) {
     const Mode groups{.name = "groups",
-                      .members = count_in(std::string_view(text).substr(0, by)),
-                      .member_ranks = count_in(std::string_view(text).substr(by + 1))};
+                      .members = parse_number<std::int64_t>(text.substr(0, by)).value_or(0),
+                      .member_ranks = parse_number<std::int64_t>(text.substr(by + 1)).value_or(0)};
     if (groups.members > 0 && groups.member_ranks > 0) return groups;
   }
   const std::vector<std::string> known{"sync", "ensemble"};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
@@ -24,13 +23,11 @@ constexpr std::int64_t kMostCount = 1'000'000'000;
 
 // Parses the number, and half a unit of its last digit: "73.62" is 73.62 and 0.005, "1.5e3" 1500 and 50.
 Printed printed_number(const std::string& text) {
-  Printed number;
-  const char* const end = text.data() + text.size();
-  const auto [next, error] = std::from_chars(text.data(), end, number.value);
-  if (error != std::errc{} || next != end || !std::isfinite(number.value)) {
+  const std::optional<double> value = parse_number<double>(text);
+  if (!value || !std::isfinite(*value)) {
     throw Error(fmt::format("is \"{}\": a number is expected", text));
   }
-  if (std::abs(number.value) > kMost) {
+  if (std::abs(*value) > kMost) {
     throw Error(fmt::format("is {}: at most {:g} is expected", text, kMost));
   }
   const std::size_t e = text.find_first_of("eE");
@@ -38,19 +35,16 @@ Printed printed_number(const std::string& text) {
   const auto decimals =
       point == std::string::npos ? 0.0 : static_cast<double>(std::min(e, text.size()) - point - 1);
   const double exponent = e == std::string::npos ? 0.0 : std::strtod(text.c_str() + e + 1, nullptr);
-  number.half_unit = 0.5 * std::pow(10.0, exponent - decimals);
-  return number;
+  return {.value = *value, .half_unit = 0.5 * std::pow(10.0, exponent - decimals)};
 }
 
 std::int64_t whole_number(const std::string& text, std::int64_t least) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [next, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || next != end || value < least || value > kMostCount) {
+  const std::optional<std::int64_t> value = parse_number<std::int64_t>(text);
+  if (!value || *value < least || *value > kMostCount) {
     throw Error(fmt::format("is \"{}\": a whole number from {} to {} is expected", text, least,
                             format_count(kMostCount)));
   }
-  return value;
+  return *value;
 }
 
 // Returns the shortest text that reads back as the same number.
@@ -230,9 +224,7 @@ std::int64_t number_within(std::string_view name, std::string_view before, std::
   if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after))
     return 0;
   name = name.substr(before.size(), name.size() - before.size() - after.size());
-  std::int64_t value = 0;
-  const auto [next, error] = std::from_chars(name.data(), name.data() + name.size(), value);
-  return error == std::errc{} && next == name.data() + name.size() ? value : 0;
+  return parse_number<std::int64_t>(name).value_or(0);
 }
 
 }  // namespace
