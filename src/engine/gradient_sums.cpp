@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/rank_status.hpp"
@@ -19,6 +20,8 @@ CONVOKE_MULTIVERSION
 void add_into(const float* values, float* sum, std::size_t n) { add_into_body(values, sum, n); }
 CONVOKE_MULTIVERSION
 void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { add_into_body(values, sum, n); }
+
+constexpr std::chrono::milliseconds kPause(1);  // of the thread that makes progress
 
 // Every node has as many leaders as the node with the fewest ranks has ranks.
 int leaders_of(const mpi::Communicator& node, const mpi::Communicator& group) {
@@ -54,7 +57,12 @@ GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Commu
   exchange_.emplace(peers, exchange, options);
   const std::size_t bytes = exchange.floats.size_bytes() + exchange.fixed.size_bytes();
   if (overlaps() && options.progress_thread_bytes && bytes >= *options.progress_thread_bytes)
-    progress_thread_.emplace(*exchange_);
+    progress_thread_.emplace(kPause, [this] { make_progress(); });
+}
+
+// Never waits for the lock: whoever holds it makes progress.
+void GradientSums::make_progress() {
+  if (const std::unique_lock lock(mpi_, std::try_to_lock); lock && exchanges_) exchange_->poll();
 }
 
 std::size_t GradientSums::complete() const {
@@ -83,11 +91,11 @@ void GradientSums::begin_step() {
   share_.begin_step();
   exchange_->begin_step();
   const std::unique_lock lock = lock_mpi();
-  if (progress_thread_) progress_thread_->start();
+  exchanges_ = true;
 }
 
 std::unique_lock<std::mutex> GradientSums::lock_mpi() {
-  return progress_thread_ ? progress_thread_->lock() : std::unique_lock<std::mutex>();
+  return progress_thread_ ? std::unique_lock(mpi_) : std::unique_lock<std::mutex>();
 }
 
 void GradientSums::advance() {
@@ -113,7 +121,7 @@ void GradientSums::finish() {
       });
     }
     exchange_->finish_gradients();
-    if (progress_thread_) progress_thread_->stop();
+    exchanges_ = false;
     memory_.barrier();
   } else {
     {

@@ -11,7 +11,7 @@ enum class Wire { kFloat32, kBfloat16 };
 struct ExchangeOptions {
   std::size_t bucket_bytes = 0;  ///< approximate size of a bucket; 0: chosen by the size of the exchange
   Wire wire = Wire::kFloat32;    ///< of the floats that may be sent as bf16
-  /// The smallest exchange that gets a thread for progress (engine::ProgressThread), in bytes; none: no
+  /// The smallest exchange that gets a thread for progress (engine::GradientSums), in bytes; none: no
   /// exchange gets one.
   std::optional<std::size_t> progress_thread_bytes = std::size_t{16} << 20;
 };
