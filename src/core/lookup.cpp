@@ -5,16 +5,7 @@
 namespace convoke {
 namespace {
 
-double number_of(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value.data())) return static_cast<double>(*whole);
-  const auto* real = std::get_if<double>(&value.data());
-  return real != nullptr ? *real : std::numeric_limits<double>::quiet_NaN();
-}
-
-std::string text_of(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value.data());
-  return text != nullptr ? *text : std::string();
-}
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -27,18 +18,17 @@ const Value* value_at(const Settings& settings, std::string_view path) {
 
 double number_at(const Settings& settings, std::string_view path) {
   const Value* value = value_at(settings, path);
-  return value == nullptr ? std::numeric_limits<double>::quiet_NaN() : number_of(*value);
+  return value == nullptr ? kNoNumber : value->as<double>().value_or(kNoNumber);
 }
 
 std::optional<std::int64_t> count_at(const Settings& settings, std::string_view path) {
   const Value* value = value_at(settings, path);
-  const auto* whole = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data());
-  return whole == nullptr ? std::nullopt : std::optional(*whole);
+  return value == nullptr ? std::nullopt : value->as<std::int64_t>();
 }
 
 std::string text_at(const Settings& settings, std::string_view path) {
   const Value* value = value_at(settings, path);
-  return value == nullptr ? std::string() : text_of(*value);
+  return value == nullptr ? std::string() : value->as<std::string>().value_or("");
 }
 
 const Settings& table_at(const Settings& settings, std::string_view path) {
@@ -56,13 +46,14 @@ const Value::Array& list_at(const Settings& settings, std::string_view path) {
 
 std::vector<double> numbers_at(const Settings& settings, std::string_view path) {
   std::vector<double> numbers;
-  for (const Value& value : list_at(settings, path)) numbers.push_back(number_of(value));
+  for (const Value& value : list_at(settings, path))
+    numbers.push_back(value.as<double>().value_or(kNoNumber));
   return numbers;
 }
 
 std::vector<std::string> texts_at(const Settings& settings, std::string_view path) {
   std::vector<std::string> texts;
-  for (const Value& value : list_at(settings, path)) texts.push_back(text_of(value));
+  for (const Value& value : list_at(settings, path)) texts.push_back(value.as<std::string>().value_or(""));
   return texts;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -107,6 +108,11 @@ std::string Value::to_string() const {
                         },
                     },
                     data_);
+}
+
+std::string Value::plain_text() const {
+  const auto* text = std::get_if<std::string>(&data_);
+  return text != nullptr ? *text : to_string();
 }
 
 bool operator==(const Value& a, const Value& b) { return a.data_ == b.data_; }
@@ -225,79 +231,57 @@ bool SettingsReader::holds_text(std::string_view key) const {
   return value != nullptr && std::holds_alternative<std::string>(value->data());
 }
 
-bool SettingsReader::get(std::string_view key, bool fallback) {
+template <class T>
+T SettingsReader::get_one(std::string_view key, const T& fallback, std::string_view expected) {
   const Value* value = look_up(key);
   if (value == nullptr) return fallback;
-  if (const auto* v = std::get_if<bool>(&value->data())) return *v;
-  wrong_type(key, *value, "true or false");
+  const std::optional<T> one = value->as<T>();
+  if (!one) wrong_type(key, *value, expected);
+  return *one;
+}
+
+template <class T>
+std::vector<T> SettingsReader::get_list(std::string_view key, const std::vector<T>& fallback,
+                                        std::string_view expected) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  const auto* list = std::get_if<Value::Array>(&value->data());
+  std::vector<T> out;
+  for (const Value& item : list == nullptr ? std::span(value, 1) : std::span(*list)) {
+    const std::optional<T> one = item.as<T>();
+    if (!one) wrong_type(key, *value, expected);
+    out.push_back(*one);
+  }
+  return out;
+}
+
+bool SettingsReader::get(std::string_view key, bool fallback) {
+  return get_one(key, fallback, "true or false");
 }
 
 std::int64_t SettingsReader::get(std::string_view key, std::int64_t fallback) {
-  const Value* value = look_up(key);
-  if (value == nullptr) return fallback;
-  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return *v;
-  wrong_type(key, *value, "a whole number");
+  return get_one(key, fallback, "a whole number");
 }
 
 double SettingsReader::get(std::string_view key, double fallback) {
-  const Value* value = look_up(key);
-  if (value == nullptr) return fallback;
-  if (const auto* v = std::get_if<double>(&value->data())) return *v;
-  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
-  wrong_type(key, *value, "a number");
+  return get_one(key, fallback, "a number");
 }
 
 std::string SettingsReader::get(std::string_view key, const std::string& fallback) {
-  const Value* value = look_up(key);
-  if (value == nullptr) return fallback;
-  if (const auto* v = std::get_if<std::string>(&value->data())) return *v;
-  wrong_type(key, *value, "text");
+  return get_one(key, fallback, "text");
 }
 
 std::vector<std::int64_t> SettingsReader::get(std::string_view key,
                                               const std::vector<std::int64_t>& fallback) {
-  const Value* value = look_up(key);
-  if (value == nullptr) return fallback;
-  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return {*v};
-  const auto* list = std::get_if<Value::Array>(&value->data());
-  if (list == nullptr) wrong_type(key, *value, "a whole number or a list of them");
-  std::vector<std::int64_t> out;
-  for (const Value& item : *list) {
-    const auto* v = std::get_if<std::int64_t>(&item.data());
-    if (v == nullptr) wrong_type(key, *value, "a whole number or a list of them");
-    out.push_back(*v);
-  }
-  return out;
+  return get_list(key, fallback, "a whole number or a list of them");
 }
 
 std::vector<double> SettingsReader::get(std::string_view key, const std::vector<double>& fallback) {
-  const Value* value = look_up(key);
-  if (value == nullptr) return fallback;
-  const auto number = [&](const Value& item) {
-    if (const auto* v = std::get_if<double>(&item.data())) return *v;
-    if (const auto* v = std::get_if<std::int64_t>(&item.data())) return static_cast<double>(*v);
-    wrong_type(key, *value, "a number or a list of them");
-  };
-  const auto* list = std::get_if<Value::Array>(&value->data());
-  if (list == nullptr) return {number(*value)};
-  std::vector<double> out;
-  for (const Value& item : *list) out.push_back(number(item));
-  return out;
+  return get_list(key, fallback, "a number or a list of them");
 }
 
 std::vector<std::string> SettingsReader::get(std::string_view key, const std::vector<std::string>& fallback) {
-  const Value* value = look_up(key);
-  if (value == nullptr) return fallback;
-  if (const auto* v = std::get_if<std::string>(&value->data())) return {*v};
-  const auto* list = std::get_if<Value::Array>(&value->data());
-  if (list == nullptr) wrong_type(key, *value, "text or a list of texts");
-  std::vector<std::string> out;
-  for (const Value& item : *list) {
-    const auto* v = std::get_if<std::string>(&item.data());
-    if (v == nullptr) wrong_type(key, *value, "text or a list of texts");
-    out.push_back(*v);
-  }
-  return out;
+  return get_list(key, fallback, "text or a list of texts");
 }
 
 std::int64_t SettingsReader::get_count(std::string_view key, std::int64_t fallback, std::int64_t minimum) {

@@ -15,17 +15,12 @@ namespace {
 
 constexpr std::size_t kPictureRank = 3;
 
-std::string text_of(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value.data());
-  return text != nullptr ? *text : value.to_string();
-}
-
 // A numeric column gives one feature, a column of categories one for each category.
 void add_column(const Settings& column, std::vector<std::string>& features) {
   const std::string name = text_at(column, "name");
   if (column.find("categories") == nullptr) features.push_back(name);
   for (const Value& category : list_at(column, "categories")) {
-    features.push_back(name + "=" + text_of(category));
+    features.push_back(name + "=" + category.plain_text());
   }
 }
 
@@ -118,7 +113,7 @@ Names names_of(const data::DatasetInfo& info, const std::string& where) {
   Names names;
   if (info.preparation.empty()) return names;
   const Settings preparation = metrics::settings_from_json(info.preparation, where + ": preparation");
-  for (const Value& word : list_at(preparation, "vocabulary")) names.words.push_back(text_of(word));
+  for (const Value& word : list_at(preparation, "vocabulary")) names.words.push_back(word.plain_text());
   for (const Settings& column : tables_at(preparation, "columns")) add_column(column, names.features);
   // If features were removed, the numbers do not match and the names would be wrong.
   const auto features = static_cast<std::size_t>(data::channel_count(info.sample_type, info.sample_shape));

@@ -54,11 +54,7 @@ constexpr std::array<std::string_view, 11> kColumns{"event",
 std::string header() { return fmt::format("{}", fmt::join(kColumns, ",")); }
 
 // Text unchanged, numbers as in JSON.
-std::string cell(const Value* value) {
-  if (value == nullptr) return "";
-  const auto* const text = std::get_if<std::string>(&value->data());
-  return text != nullptr ? *text : value->to_string();
-}
+std::string cell(const Value* value) { return value == nullptr ? "" : value->plain_text(); }
 
 }  // namespace
 

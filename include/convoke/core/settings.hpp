@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,6 +37,16 @@ class Value {
   ~Value();
 
   const Variant& data() const { return data_; }
+  /// Returns the value as a T: bool, std::int64_t, double (also a whole number) or std::string; none if it
+  /// has another type.
+  template <class T>
+  std::optional<T> as() const {
+    if (const auto* value = std::get_if<T>(&data_)) return *value;
+    if constexpr (std::is_same_v<T, double>) {
+      if (const auto* whole = std::get_if<std::int64_t>(&data_)) return static_cast<double>(*whole);
+    }
+    return std::nullopt;
+  }
   /// Returns the table, or null if this is not a table.
   const Settings* table() const;
   Settings* table();
@@ -43,6 +54,8 @@ class Value {
   std::string_view kind() const;
   /// Returns the value in TOML: `0.001`, `"adam"`, `[3, 3]`, `{ name = "sgd" }`.
   std::string to_string() const;
+  /// Returns a text as it is, and every other value in TOML.
+  std::string plain_text() const;
 
   friend bool operator==(const Value&, const Value&);
 
@@ -173,6 +186,10 @@ class SettingsReader {
  private:
   const Value* look_up(std::string_view key);
   const Value& require(std::string_view key);
+  template <class T>
+  T get_one(std::string_view key, const T& fallback, std::string_view expected);
+  template <class T>
+  std::vector<T> get_list(std::string_view key, const std::vector<T>& fallback, std::string_view expected);
   Settings placed(std::string_view key, Settings table) const;  ///< gives a table without a place its key's
   [[noreturn]] void wrong_type(std::string_view key, const Value& value, std::string_view expected) const;
 
