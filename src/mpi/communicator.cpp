@@ -1,21 +1,42 @@
 #include "convoke/mpi/communicator.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstring>
 #include <exception>
+#include <string>
 #include <utility>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/rank_status.hpp"
+#include "convoke/mpi/session.hpp"
 #include "convoke/os/polling.hpp"
-#include "mpi/check.hpp"
 #include "mpi/state.hpp"
 
 namespace convoke::mpi {
 
 namespace {
+
+/// Ends all ranks with an error that names this rank and the call.
+[[noreturn]] void end_after_failure(int result, const char* call) {
+  std::array<char, MPI_MAX_ERROR_STRING> reason{};
+  int length = 0;
+  MPI_Error_string(result, reason.data(), &length);
+  Session::abort(
+      Error(fmt::format("{} failed: {}", call, std::string(reason.data(), static_cast<std::size_t>(length))),
+            "look at the hosts and the links between them, then continue with convoke train --resume RUN"));
+}
+
+/// Ends all ranks if an MPI call has failed: the others wait for this one in the same call, so no rank could
+/// agree on an exception.
+void check(int result, const char* call) {
+  if (result != MPI_SUCCESS) [[unlikely]]
+    end_after_failure(result, call);
+}
 
 MPI_Datatype type_of(const float*) { return MPI_FLOAT; }
 MPI_Datatype type_of(const double*) { return MPI_DOUBLE; }
@@ -33,35 +54,6 @@ int block_bytes(std::size_t all, int blocks) {
   const std::size_t bytes = all / static_cast<std::size_t>(blocks);
   assert(bytes * static_cast<std::size_t>(blocks) == all && bytes <= std::size_t{INT32_MAX});
   return static_cast<int>(bytes);
-}
-
-/// Starts an operation, start(request), and returns when it is done. MPI's blocking calls keep their core
-/// busy.
-template <class Start>
-void poll(const Start& start) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  start(&request);
-  os::poll_until([&] {
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    return done != 0;
-  });
-}
-
-/// Returns when all ranks are here. Before a blocking collective: the wait is here, and the collective short.
-void meet(MPI_Comm comm) {
-  poll([&](MPI_Request* request) { check(MPI_Ibarrier(comm, request), "MPI_Ibarrier"); });
-}
-
-// MPI_Iallreduce may add in another order than MPI_Allreduce.
-template <class T>
-void reduce(std::span<T> values, MPI_Op op, MPI_Comm comm) {
-  if (values.empty()) return;
-  const ScopedWait wait("a sum over the ranks");
-  meet(comm);
-  for_pieces(values, [&](T* piece, int count) {
-    check(MPI_Allreduce(MPI_IN_PLACE, piece, count, type_of(piece), op, comm), "MPI_Allreduce");
-  });
 }
 
 }  // namespace
@@ -123,7 +115,7 @@ int Communicator::fortran_handle() const { return MPI_Comm_c2f(state_->comm); }
 Communicator Communicator::split(int color, int key) const {
   assert(color >= 0);
   const ScopedWait wait("a division into groups");
-  meet(state_->comm);
+  start_barrier().wait();
   MPI_Comm group = MPI_COMM_NULL;
   check(MPI_Comm_split(state_->comm, color, key, &group), "MPI_Comm_split");
   return Communicator(std::make_shared<State>(group, true));
@@ -131,7 +123,7 @@ Communicator Communicator::split(int color, int key) const {
 
 Communicator Communicator::split_node() const {
   const ScopedWait wait("a division into nodes");
-  meet(state_->comm);
+  start_barrier().wait();
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &node),
         "MPI_Comm_split_type");
@@ -140,14 +132,27 @@ Communicator Communicator::split_node() const {
 
 void Communicator::barrier() const {
   const ScopedWait wait("a barrier");
-  meet(state_->comm);
+  start_barrier().wait();
 }
 
-void Communicator::sum(std::span<float> values) const { reduce(values, MPI_SUM, state_->comm); }
-void Communicator::sum(std::span<double> values) const { reduce(values, MPI_SUM, state_->comm); }
-void Communicator::sum(std::span<std::int64_t> values) const { reduce(values, MPI_SUM, state_->comm); }
-void Communicator::max(std::span<double> values) const { reduce(values, MPI_MAX, state_->comm); }
-void Communicator::min(std::span<double> values) const { reduce(values, MPI_MIN, state_->comm); }
+// MPI's blocking calls keep their core busy. So the wait is in the barrier, and the collective short.
+// MPI_Iallreduce may add in another order than MPI_Allreduce.
+template <class T, class Operation>
+void Communicator::reduce(std::span<T> values, Operation operation) const {
+  if (values.empty()) return;
+  const ScopedWait wait("a sum over the ranks");
+  start_barrier().wait();
+  for_pieces(values, [&](T* piece, int count) {
+    check(MPI_Allreduce(MPI_IN_PLACE, piece, count, type_of(piece), operation, state_->comm),
+          "MPI_Allreduce");
+  });
+}
+
+void Communicator::sum(std::span<float> values) const { reduce(values, MPI_SUM); }
+void Communicator::sum(std::span<double> values) const { reduce(values, MPI_SUM); }
+void Communicator::sum(std::span<std::int64_t> values) const { reduce(values, MPI_SUM); }
+void Communicator::max(std::span<double> values) const { reduce(values, MPI_MAX); }
+void Communicator::min(std::span<double> values) const { reduce(values, MPI_MIN); }
 
 // Begins one operation: begin(request).
 template <class Begin>
@@ -221,9 +226,9 @@ Request Communicator::start_all_gather(std::span<std::byte> blocks) const {
 void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
     const ScopedWait wait("a broadcast");
-    poll([&](MPI_Request* request) {
+    start_one([&](MPI_Request* request) {
       check(MPI_Ibcast(piece, count, MPI_BYTE, root, state_->comm, request), "MPI_Ibcast");
-    });
+    }).wait();
   });
 }
 
@@ -241,10 +246,10 @@ std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::by
   std::vector<std::uint64_t> sizes(here ? static_cast<std::size_t>(this->size()) : 0);
   {
     const ScopedWait wait("a gathering");
-    poll([&](MPI_Request* request) {
+    start_one([&](MPI_Request* request) {
       check(MPI_Igather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm, request),
             "MPI_Igather");
-    });
+    }).wait();
   }
   if (!here) {
     send(bytes, root, Tag::kGather);
@@ -274,19 +279,14 @@ std::vector<std::string> Communicator::gather(const std::string& text, int root)
 void Communicator::send(std::span<const std::byte> bytes, int to, Tag tag) const {
   for_pieces(bytes, [&](const std::byte* piece, int count) {
     const ScopedWait wait("the receiver of a message");
-    poll([&](MPI_Request* request) {
-      check(MPI_Isend(piece, count, MPI_BYTE, to, static_cast<int>(tag), state_->comm, request), "MPI_Isend");
-    });
+    start_send({piece, static_cast<std::size_t>(count)}, to, tag).wait();
   });
 }
 
 void Communicator::receive(std::span<std::byte> bytes, int from, Tag tag) const {
   for_pieces(bytes, [&](std::byte* piece, int count) {
     const ScopedWait wait("a message");
-    poll([&](MPI_Request* request) {
-      check(MPI_Irecv(piece, count, MPI_BYTE, from, static_cast<int>(tag), state_->comm, request),
-            "MPI_Irecv");
-    });
+    start_receive({piece, static_cast<std::size_t>(count)}, from, tag).wait();
   });
 }
 

@@ -168,11 +168,6 @@ void take_segment() {
   }
 }
 
-int rank_by_launcher() {
-  const auto rank = os::number_in("OMPI_COMM_WORLD_RANK");
-  return kVersion != 0 && rank ? static_cast<int>(*rank) : -1;
-}
-
 void ask_prterun_to_end() {
   if (os::parent_name() != "prterun") return;
   std::signal(SIGTERM, SIG_DFL);  // so that it also ends this process

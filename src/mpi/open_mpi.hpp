@@ -33,10 +33,6 @@ class LocalMessages {
 /// after MPI_Init. Throws Error if there is no room.
 void take_segment();
 
-/// Returns the rank that Open MPI's mpirun gave this process; -1 if another program started it, or MPI is not
-/// Open MPI.
-int rank_by_launcher();
-
 /// After any failure of a rank, prterun, the launcher of Open MPI 5, prints a banner. Only if it is asked to
 /// end the job itself, as by Ctrl-C, does it end without output, and exits with 1. This is possible if it is
 /// our parent, on its own node. Returns if it is not, or does not react.

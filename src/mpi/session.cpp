@@ -26,9 +26,8 @@
 #include "convoke/os/environment.hpp"
 #include "convoke/os/periodic_thread.hpp"
 #include "convoke/os/process.hpp"
+#include "convoke/os/silent_peers.hpp"
 #include "convoke/os/thread.hpp"
-#include "mpi/link_watch.hpp"
-#include "mpi/mpich.hpp"
 #include "mpi/open_mpi.hpp"
 
 namespace convoke::mpi {
@@ -46,12 +45,19 @@ bool running() {
   return initialized != 0 && !ended();
 }
 
+/// The variable in which the mpirun of this MPI library tells a process its rank. MPICH_VERSION: also of
+/// libraries that share its ABI, such as Intel MPI.
+#if defined(OMPI_MAJOR_VERSION)
+constexpr const char* kRankVariable = "OMPI_COMM_WORLD_RANK";
+#elif defined(MPICH_VERSION)
+constexpr const char* kRankVariable = "PMI_RANK";
+#else
+constexpr const char* kRankVariable = "";  // unknown
+#endif
+
 /// Returns the rank that mpirun gave this process; -1 if another program started it, or it belongs to another
 /// MPI.
-int rank_by_launcher() {
-  const int rank = open_mpi::rank_by_launcher();
-  return rank >= 0 ? rank : mpich::rank_by_launcher();
-}
+int rank_by_launcher() { return static_cast<int>(os::number_in(kRankVariable).value_or(-1)); }
 
 /// Initializes MPI unless it already runs; returns true if it did.
 ///
@@ -157,11 +163,37 @@ void let_rank_0_print_first() {
   } catch (...) {  // without this thread, only MPI_Abort ends the process
   }
   open_mpi::silence_banners(Session::library_version());
+#if defined(MPICH_VERSION)
   // Otherwise MPICH's launcher sometimes ends before it has forwarded the last output.
-  if (mpich::rank_by_launcher() >= 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  if (rank_by_launcher() >= 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+#endif
   if (std::freopen("/dev/null", "w", stderr) == nullptr) std::fclose(stderr);  // MPICH prints a line
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
+}
+
+constexpr std::int64_t kLinkSeconds = 60;
+constexpr int kLooks = 8;       // within this time
+constexpr int kExitLost = 205;  // as Open MPI's mpirun when it loses a host: job scripts requeue the job
+
+/// Ends the job with an error that names the host if a host that this rank talks to by TCP has not answered
+/// for a minute, or for CONVOKE_LINK_TIMEOUT seconds; 0 turns it off. Without it, ranks wait for ever for a
+/// host that is cut off: MPI has no time limit, and the kernel waits a quarter of an hour. The thread looks a
+/// few times a minute. Returns null if it is off.
+std::unique_ptr<os::PeriodicThread> watch_links() {
+  const std::int64_t seconds = os::number_in("CONVOKE_LINK_TIMEOUT").value_or(kLinkSeconds);
+  if (seconds <= 0) return nullptr;
+  const std::chrono::milliseconds interval(1000 * seconds / kLooks);
+  return std::make_unique<os::PeriodicThread>(interval, [seconds] {
+    const std::vector<std::string> peers = os::silent_peers(static_cast<double>(seconds));
+    if (peers.empty()) return;
+    Session::abort(
+        Error(fmt::format("{} has not answered for {} s: the network is cut, or the host is down",
+                          join(peers), seconds),
+              "check the hosts and the links between them, then continue with convoke train --resume RUN; "
+              "export CONVOKE_LINK_TIMEOUT=SECONDS to wait longer"),
+        kExitLost);
+  });
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct Known {
 };
 
 constexpr int kSignalled = 128;
-constexpr int kHostLost = 205;  // of Open MPI's mpirun, and of src/mpi/link_watch.cpp
+constexpr int kHostLost = 205;  // of Open MPI's mpirun, and of src/mpi/session.cpp
 constexpr std::array kKnown{
     Known{0, RecoveryAction::kNone, "done"},
     Known{1, RecoveryAction::kCorrect, "an error, see its message"},

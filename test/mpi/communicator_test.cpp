@@ -106,7 +106,7 @@ TEST_CASE("gather brings messages of different sizes to the root, by rank") {
 TEST_CASE("gather does not change bytes") {
   const std::vector<float> mine{static_cast<float>(world().rank()), -0.0F,
                                 std::numeric_limits<float>::infinity()};
-  const auto all = world().gather(mpi::bytes_of(std::span<const float>(mine)));
+  const auto all = world().gather(std::as_bytes(std::span(mine)));
   CHECK(all.size() == static_cast<std::size_t>(world().root() ? world().size() : 0));
   for (std::size_t r = 0; r < all.size(); ++r) {
     const std::vector<float> expected{static_cast<float>(r), -0.0F, std::numeric_limits<float>::infinity()};

@@ -7,9 +7,26 @@
 #include <string>
 #include <vector>
 
-#include "convoke/mpi/tag.hpp"
-
 namespace convoke::mpi {
+
+/// The tags of all messages between two ranks. Each belongs to one exchange, so that a message never reaches
+/// another one. They begin at a number that other programs in the same communicator hardly use, and are below
+/// the smallest MPI_TAG_UB, 32767.
+enum class Tag : int {
+  kGather = 7400,     ///< Communicator::gather
+  kPrinted,           ///< mpi::Session: rank 0 has printed its error
+  kRootClock,         ///< mpi::read_root_clock
+  kStopCall,          ///< run::StopCalls
+  kTrace,             ///< run::write_trace
+  kStragglerLink,     ///< run::measure_node_links
+  kAskMember,         ///< train::MemberQueue: a group is free
+  kMember,            ///< train::MemberQueue: the member that it trains next
+  kMemberParameters,  ///< train::MemberExchange
+  kHostClock,         ///< doctor: the clocks of hosts
+  kNeighbor,          ///< doctor: the memory of the neighbor
+  kLink,              ///< doctor: the links between hosts
+  kPackedSum,         ///< sync::PackedSum
+};
 
 /// A non-blocking operation. Move only; wait for it before it is destroyed.
 class Request {
@@ -100,16 +117,12 @@ class Communicator {
   static Request start(std::span<T> values, Begin begin);
   template <class T>
   Request start_sum_of(std::span<T> values) const;
+  template <class T, class Operation>
+  void reduce(std::span<T> values, Operation operation) const;
 
   std::shared_ptr<State> state_;
   friend class Session;
   friend class SharedMemory;
 };
-
-/// Returns the bytes of a span of plain values, for gather and send.
-template <class T>
-std::span<const std::byte> bytes_of(std::span<const T> values) {
-  return std::as_bytes(values);
-}
 
 }  // namespace convoke::mpi
