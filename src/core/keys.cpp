@@ -132,15 +132,6 @@ Value to_value(const KeyFacts& key, std::int64_t value) {
 }
 Value to_value(const KeyFacts&, double value) { return value; }
 Value to_value(const KeyFacts&, const std::string& value) { return value; }
-Value to_value(const KeyFacts&, const std::vector<std::string>& value) {
-  return Value::Array(value.begin(), value.end());
-}
-Value to_value(const KeyFacts&, const std::vector<std::int64_t>& value) {
-  return Value::Array(value.begin(), value.end());
-}
-Value to_value(const KeyFacts&, const std::vector<double>& value) {
-  return Value::Array(value.begin(), value.end());
-}
 Value to_value(const KeyFacts&, const std::array<double, 2>& value) {
   return Value::Array(value.begin(), value.end());
 }

@@ -105,9 +105,10 @@ Value to_value(const KeyFacts& key, bool value);
 Value to_value(const KeyFacts& key, std::int64_t value);
 Value to_value(const KeyFacts& key, double value);
 Value to_value(const KeyFacts& key, const std::string& value);
-Value to_value(const KeyFacts& key, const std::vector<std::string>& value);
-Value to_value(const KeyFacts& key, const std::vector<std::int64_t>& value);
-Value to_value(const KeyFacts& key, const std::vector<double>& value);
+template <class T>
+Value to_value(const KeyFacts&, const std::vector<T>& list) {
+  return Value::Array(list.begin(), list.end());
+}
 Value to_value(const KeyFacts& key, const std::array<double, 2>& value);
 
 /// Fails unless `holds`: `"beta_1" must be at least 0 and below 1, but is 1.5`, with the key's help as hint.
