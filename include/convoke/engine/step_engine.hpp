@@ -9,12 +9,12 @@
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/gradient_verification.hpp"
 #include "convoke/engine/micro_batch_shares.hpp"
-#include "convoke/engine/model_sharing.hpp"
 #include "convoke/engine/state_array.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/optim/optimizer.hpp"
+#include "convoke/os/worker_place.hpp"
 #include "convoke/sync/bucket.hpp"
 
 namespace convoke::engine {
@@ -34,6 +34,13 @@ struct StepOptions {
   UpdateOptions update;
 };
 
+/// Which ranks share one copy of the model (ModelMemory). The others exchange with them through MPI.
+enum class ModelSharing {
+  kNone,  ///< each rank has a copy
+  kNuma,  ///< those of a NUMA node: each of them counts as a node of the cluster
+  kHost,  ///< those of a host
+};
+
 /// How a rank executes a training step. A recipe's [run] holds it.
 struct ExecutionOptions {
   int threads = 1;  ///< worker threads of this rank, >= 1; 0 in a recipe: its share of the cores
@@ -47,6 +54,18 @@ struct EngineOptions : StepOptions, ExecutionOptions {
   std::uint64_t seed = 0;
   nn::LossPtr loss = nn::default_loss();
 };
+
+/// A rank among those that share a copy of the model with it, and its workers among those of its host.
+struct ModelRanks {
+  mpi::Communicator sharing;
+  os::WorkerPlace place;
+};
+
+/// Returns the ranks of `group` that share a copy of the model with this one. With kNuma this is a pure
+/// function of the host's topology, of the cores that its ranks may use and of their numbers of workers
+/// (os::numa_node_of_rank): the first rank of a NUMA node owns the copy, which it touches first; the sums of
+/// a worker are touched first by this worker. Collective over `group`.
+ModelRanks model_ranks(const EngineOptions& options, const mpi::Communicator& group);
 
 /// Returns the micro-batch of `micro_batch = "auto"`: batch / 64, so that up to 64 workers have one, but at
 /// least 8 samples, rounded up to a divisor of the batch.
