@@ -1,4 +1,4 @@
-#include "convoke/core/byte_size.hpp"
+#include "convoke/core/text.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
