@@ -24,7 +24,7 @@
 #include "convoke/data_prep/sources/text_folder.hpp"
 #include "convoke/data_prep/sources/tfrecord.hpp"
 #include "convoke/data_prep/sources/webdataset.hpp"
-#include "convoke/os/special_file.hpp"
+#include "convoke/os/file.hpp"
 
 namespace convoke::data_prep {
 namespace {

@@ -11,7 +11,6 @@
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
 #include "convoke/os/file.hpp"
-#include "convoke/os/special_file.hpp"
 #include "sources/class_files.hpp"
 
 namespace convoke::data_prep {

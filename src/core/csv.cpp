@@ -8,7 +8,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/os/special_file.hpp"
 
 namespace convoke {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
-#include "convoke/os/special_file.hpp"
 
 namespace convoke {
 

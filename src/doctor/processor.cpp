@@ -10,7 +10,6 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/os/clock_speed.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/run/environment.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "convoke/os/scratch_file.hpp"
+#include "convoke/os/file.hpp"
 
 namespace convoke::hdf5 {
 

@@ -18,7 +18,6 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/file.hpp"
-#include "convoke/os/scratch_file.hpp"
 
 namespace convoke::os {
 namespace {

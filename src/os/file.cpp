@@ -10,11 +10,11 @@
 #include <cassert>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "convoke/core/error.hpp"
-#include "convoke/os/special_file.hpp"
 
 namespace convoke::os {
 
@@ -213,6 +213,25 @@ std::filesystem::path path_of(const File& file) {
 
 void sync_folder(const std::filesystem::path& folder) {
   File(folder.empty() ? "." : folder, Access::kRead).sync();
+}
+
+namespace {
+
+std::optional<File> unnamed_in(const std::filesystem::path& folder) try {
+  return File::unnamed(folder);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+File scratch_file(const std::string& name) try { return File::in_memory(name); } catch (const Error&) {
+  std::error_code unknown;
+  for (const auto& folder :
+       {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path(unknown)}) {
+    if (std::optional<File> file = unnamed_in(folder)) return std::move(*file);
+  }
+  throw;
 }
 
 MappedFile::MappedFile(const File& file, std::size_t bytes) {

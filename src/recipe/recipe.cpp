@@ -9,7 +9,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/zoo.hpp"
-#include "convoke/os/special_file.hpp"
+#include "convoke/os/file.hpp"
 #include "convoke/recipe/library.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"

@@ -13,7 +13,6 @@
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/file.hpp"
-#include "convoke/os/scratch_file.hpp"
 #include "convoke/run/parameter_group.hpp"
 
 namespace convoke::run {

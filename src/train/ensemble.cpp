@@ -14,7 +14,7 @@
 #include "convoke/engine/gradient_verification.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/os/clock_speed.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
 #include "convoke/train/feature_cache.hpp"

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "convoke/os/special_file.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

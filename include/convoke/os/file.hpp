@@ -85,6 +85,16 @@ class File {
   int descriptor_ = -1;
 };
 
+/// Creates a file without a name on a disk, which disappears when it is closed: in memory, or, where a
+/// sandbox or an old kernel refuses that, in /dev/shm or the folder for temporary files. `name` is for
+/// messages. Throws Error with the first reason if none of them works.
+File scratch_file(const std::string& name);
+
+/// Returns what a path is if it is neither a regular file nor a folder (links are followed): "a named pipe
+/// (FIFO)", "a socket" or "a device". Empty for files, folders and paths that do not exist. File refuses to
+/// read pipes, sockets and devices, without waiting for a writer.
+std::string special_kind(const std::filesystem::path& path);
+
 /// Returns a path by which this process can open `file` again, even if it has no name on a disk.
 std::filesystem::path path_of(const File& file);
 
