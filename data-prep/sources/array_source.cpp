@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "sources/axes.hpp"
 #include "sources/labels.hpp"

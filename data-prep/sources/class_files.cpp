@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/sources/source.hpp"

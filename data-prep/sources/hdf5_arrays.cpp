@@ -8,7 +8,6 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/hdf5/file.hpp"

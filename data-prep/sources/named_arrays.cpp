@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "sources/labels.hpp"
 

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
 #include "sources/table_columns.hpp"

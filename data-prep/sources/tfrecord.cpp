@@ -9,7 +9,6 @@
 
 #include "convoke/archive/inflated.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/tfrecord.hpp"

@@ -11,7 +11,6 @@
 #include "convoke/archive/tar.hpp"
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "sources/labels.hpp"

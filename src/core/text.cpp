@@ -40,6 +40,12 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string listing(std::span<const std::string> names, std::size_t most) {
+  const std::size_t more = names.size() - std::min(names.size(), most);
+  return join(names.first(names.size() - more)) +
+         (more > 0 ? fmt::format(" and {} more", format_count(static_cast<std::int64_t>(more))) : "");
+}
+
 std::string nearest_name(std::string_view name, std::span<const std::string> known) {
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;

@@ -11,7 +11,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/finite.hpp"
 #include "convoke/core/format_version.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"

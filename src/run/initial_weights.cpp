@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/engine/canonical.hpp"
 

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"

@@ -1,4 +1,4 @@
-#include "convoke/core/listing.hpp"
+#include "convoke/core/text.hpp"
 
 #include "support/catch.hpp"
 

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/os/clock.hpp"

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
 #include "convoke/data_prep/preparation.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "convoke/core/listing.hpp"
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
 
