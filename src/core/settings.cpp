@@ -208,13 +208,13 @@ void SettingsReader::fail_at(std::string_view key, const std::string& message, s
   throw Error(fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ", what_, message), std::move(hint));
 }
 
-const Value* SettingsReader::look_up(std::string_view key) {
+const Value* SettingsReader::find(std::string_view key) {
   if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   return settings_.find(key);
 }
 
 const Value& SettingsReader::require(std::string_view key) {
-  const Value* value = look_up(key);
+  const Value* value = find(key);
   if (value == nullptr) fail(fmt::format("\"{}\" is missing", key));
   return *value;
 }
@@ -224,8 +224,6 @@ void SettingsReader::wrong_type(std::string_view key, const Value& value, std::s
           fmt::format("\"{}\" must be {}, but is {} ({})", key, expected, value.kind(), value.to_string()));
 }
 
-bool SettingsReader::has(std::string_view key) { return look_up(key) != nullptr; }
-
 bool SettingsReader::holds_text(std::string_view key) const {
   const Value* value = settings_.find(key);
   return value != nullptr && std::holds_alternative<std::string>(value->data());
@@ -233,7 +231,7 @@ bool SettingsReader::holds_text(std::string_view key) const {
 
 template <class T>
 T SettingsReader::get_one(std::string_view key, const T& fallback, std::string_view expected) {
-  const Value* value = look_up(key);
+  const Value* value = find(key);
   if (value == nullptr) return fallback;
   const std::optional<T> one = value->as<T>();
   if (!one) wrong_type(key, *value, expected);
@@ -243,7 +241,7 @@ T SettingsReader::get_one(std::string_view key, const T& fallback, std::string_v
 template <class T>
 std::vector<T> SettingsReader::get_list(std::string_view key, const std::vector<T>& fallback,
                                         std::string_view expected) {
-  const Value* value = look_up(key);
+  const Value* value = find(key);
   if (value == nullptr) return fallback;
   const auto* list = std::get_if<Value::Array>(&value->data());
   std::vector<T> out;
@@ -306,7 +304,7 @@ Settings SettingsReader::placed(std::string_view key, Settings table) const {
 }
 
 Settings SettingsReader::table(std::string_view key) {
-  const Value* value = look_up(key);
+  const Value* value = find(key);
   if (value == nullptr) return placed(key, {});
   if (const auto* name = std::get_if<std::string>(&value->data())) return placed(key, {{"name", *name}});
   if (value->table() == nullptr) wrong_type(key, *value, "a table");
@@ -314,7 +312,7 @@ Settings SettingsReader::table(std::string_view key) {
 }
 
 std::vector<Settings> SettingsReader::tables(std::string_view key) {
-  const Value* value = look_up(key);
+  const Value* value = find(key);
   if (value == nullptr) return {};
   const auto* list = std::get_if<Value::Array>(&value->data());
   if (list == nullptr) wrong_type(key, *value, "a list of tables");

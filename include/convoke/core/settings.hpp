@@ -120,9 +120,9 @@ class SettingsReader {
   SettingsReader(const Settings& settings, std::string what);
 
   /// True if the key is present; marks it as known.
-  bool has(std::string_view key);
+  bool has(std::string_view key) { return find(key) != nullptr; }
   /// Returns the value as written, null if the key is absent; marks it as known.
-  const Value* find(std::string_view key) { return look_up(key); }
+  const Value* find(std::string_view key);
   /// True if the key is present and its value is text, for a key that may have other types.
   bool holds_text(std::string_view key) const;
   /// The place of the key, or of the table.
@@ -144,8 +144,8 @@ class SettingsReader {
   /// Reads a whole number of at least `minimum`.
   std::int64_t get_count(std::string_view key, std::int64_t fallback, std::int64_t minimum);
 
-  /// Throws if the key is absent.
-  void require_value(std::string_view key) { require(key); }
+  /// Returns the value as written. Throws if the key is absent, as the next two do.
+  const Value& require(std::string_view key);
   std::int64_t require_int(std::string_view key);
   std::string require_string(std::string_view key);
   /// Reads a nested table; empty if the key is absent. Text means a table with a name: `optimizer = "adam"`
@@ -184,8 +184,6 @@ class SettingsReader {
   [[noreturn]] void fail_at(std::string_view key, const std::string& message, std::string hint = {}) const;
 
  private:
-  const Value* look_up(std::string_view key);
-  const Value& require(std::string_view key);
   template <class T>
   T get_one(std::string_view key, const T& fallback, std::string_view expected);
   template <class T>

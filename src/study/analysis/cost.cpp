@@ -40,7 +40,7 @@ PricedMachine read_machine(const Settings& table) {
   machine.preemptible_price_per_hour = price(read, "preemptible_price_per_hour");
   if (const auto purchase = price(read, "purchase")) {
     Ownership own{.purchase = *purchase};
-    read.require_value("years");
+    read.require("years");
     own.years = read.get("years", 0.0);
     read.check("years", own.years > 0, "above 0");
     own.watts = not_negative(read, "watts");
