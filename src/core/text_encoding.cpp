@@ -102,16 +102,10 @@ ByteOrderMark byte_order_mark(std::string_view text) {
 }
 
 std::string to_utf8(std::string_view bytes, TextEncoding encoding) {
-  switch (encoding) {
-    case TextEncoding::kUtf16le:
-    case TextEncoding::kUtf16be:
-      return from_utf16(bytes, encoding == TextEncoding::kUtf16be);
-    case TextEncoding::kWindows1252:
-      return is_ascii(bytes) ? std::string(bytes) : from_windows_1252(bytes);
-    case TextEncoding::kUtf8:
-      break;
-  }
-  return is_ascii(bytes) ? std::string(bytes) : valid_utf8(bytes);
+  const bool big_endian = encoding == TextEncoding::kUtf16be;
+  if (big_endian || encoding == TextEncoding::kUtf16le) return from_utf16(bytes, big_endian);
+  if (is_ascii(bytes)) return std::string(bytes);
+  return encoding == TextEncoding::kWindows1252 ? from_windows_1252(bytes) : valid_utf8(bytes);
 }
 
 void EncodingDetector::feed(std::string_view part) {

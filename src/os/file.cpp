@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cassert>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
@@ -20,26 +20,16 @@ namespace convoke::os {
 
 namespace {
 
-int flags_of(Access access) {
-  switch (access) {
-    case Access::kRead:
-      return O_RDONLY | O_NONBLOCK;  // opening a pipe would wait for a writer
-    case Access::kWrite:
-      return O_WRONLY;
-    case Access::kReadWrite:
-      return O_RDWR;
-    case Access::kCreate:
-      return O_RDWR | O_CREAT;
-    case Access::kNew:
-      return O_RDWR | O_CREAT | O_EXCL;
-    case Access::kTruncate:
-      return O_RDWR | O_CREAT | O_TRUNC;
-    case Access::kAppend:
-      return O_WRONLY | O_CREAT | O_APPEND;
-  }
-  assert(false);
-  return 0;
-}
+// By Access.
+constexpr std::array kFlags{
+    O_RDONLY | O_NONBLOCK,          // kRead: opening a pipe would wait for a writer
+    O_WRONLY,                       // kWrite
+    O_RDWR,                         // kReadWrite
+    O_RDWR | O_CREAT,               // kCreate
+    O_RDWR | O_CREAT | O_EXCL,      // kNew
+    O_RDWR | O_CREAT | O_TRUNC,     // kTruncate
+    O_WRONLY | O_CREAT | O_APPEND,  // kAppend
+};
 
 // Returns advice for the user.
 std::string hint_for(int error_number) {
@@ -75,7 +65,7 @@ std::string special_kind(const std::filesystem::path& path) {
 std::string reason_of(int error_number) { return std::generic_category().message(error_number); }
 
 File::File(std::filesystem::path path, Access access, unsigned mode) : path_(std::move(path)) {
-  int flags = flags_of(access);
+  int flags = kFlags[static_cast<std::size_t>(access)];
   do {
     descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, mode);
     if (descriptor_ < 0 && errno == EWOULDBLOCK) flags &= ~O_NONBLOCK;  // a regular file with a lease

@@ -1,6 +1,7 @@
 #include "convoke/sync/bucket.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/sync/ordered_sum.hpp"
 
@@ -32,15 +33,8 @@ void cut(std::size_t begin, std::size_t end, std::size_t elements, Number wire, 
 }  // namespace
 
 std::size_t bytes_of(Number number) {
-  switch (number) {
-    case Number::kBfloat16:
-      return 2;
-    case Number::kFixed64:
-      return 8;
-    case Number::kFloat32:
-      break;
-  }
-  return 4;
+  constexpr std::array<std::size_t, 3> kBytes{4, 2, 8};  // by Number
+  return kBytes[static_cast<std::size_t>(number)];
 }
 
 double message_bytes(Number number) {
