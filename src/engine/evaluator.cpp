@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <mutex>
-#include <thread>
 
 #include "convoke/core/finite.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/timeline.hpp"
+#include "convoke/engine/worker_team.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/outputs.hpp"
 #include "convoke/optim/passes.hpp"
-#include "convoke/os/thread.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {
@@ -43,27 +40,13 @@ std::int64_t choose_chunk(const nn::Graph& graph, const EvaluatorOptions& option
   return (each + pieces - 1) / pieces;
 }
 
-// Runs work(0), ..., work(workers - 1), the first on this thread. Rethrows the first exception.
+// Runs work(0), ..., work(workers - 1), each on its own thread, the first on this one.
 void on_threads(std::size_t workers, const std::function<void(std::size_t)>& work) {
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto guarded = [&](std::size_t worker) {
-    try {
-      nn::single_threaded();
-      const Timeline::Use nobody(nullptr, {});  // a large evaluation would drop all steps from the timeline
-      work(worker);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t worker = 1; worker < workers; ++worker)
-      threads.push_back(os::start_thread([&guarded, worker] { guarded(worker); }));
-    guarded(0);
-  }
-  if (failure) std::rethrow_exception(failure);
+  const Timeline::Use nobody(nullptr, {});  // a large evaluation would drop all steps from the timeline
+  WorkerTeam(static_cast<int>(workers)).run([&](int worker) {
+    nn::single_threaded();
+    work(static_cast<std::size_t>(worker));
+  });
 }
 
 // Sets samples n, n + 1, ... of a chunk to zero, because later layers reuse the memory of an input, and their
