@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "convoke/os/clock.hpp"
-#include "convoke/os/terminal.hpp"
+#include "convoke/os/standard_output.hpp"
 
 namespace convoke::metrics {
 

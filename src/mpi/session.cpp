@@ -24,7 +24,6 @@
 #include "convoke/os/broken_pipes.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
-#include "convoke/os/periodic_thread.hpp"
 #include "convoke/os/process.hpp"
 #include "convoke/os/silent_peers.hpp"
 #include "convoke/os/thread.hpp"

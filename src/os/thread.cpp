@@ -47,4 +47,20 @@ std::jthread start_thread(std::function<void()> work) {
   }
 }
 
+PeriodicThread::PeriodicThread(std::chrono::milliseconds interval, std::function<void()> work) {
+  thread_ = start_thread([this, interval, work = std::move(work)] {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, interval, [&] { return ends_; })) work();
+  });
+}
+
+PeriodicThread::~PeriodicThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  ended_.notify_all();
+  thread_.join();
+}
+
 }  // namespace convoke::os

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "convoke/core/checksum.hpp"
-#include "convoke/core/differences.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/fields.hpp"
 #include "convoke/core/format_version.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "convoke/os/cpu_use.hpp"
 #include "convoke/os/processors.hpp"
 
 namespace convoke::run {

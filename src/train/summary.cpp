@@ -8,7 +8,6 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/os/cpu_use.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/run/environment.hpp"

@@ -1,4 +1,4 @@
-#include "convoke/core/differences.hpp"
+#include "convoke/core/lookup.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,3 @@
-#include "convoke/os/cpu_use.hpp"
 
 #include "convoke/os/clock.hpp"
 #include "convoke/os/processors.hpp"

@@ -13,6 +13,11 @@ struct NewerFormat : Error {
 
 /// Throws NewerFormat if `file` has a format that is newer than `newest`, the newest that this program reads.
 /// docs/formats.md lists the formats.
-void require_known_format(const std::string& file, std::int64_t format, std::int64_t newest);
+inline void require_known_format(const std::string& file, std::int64_t format, std::int64_t newest) {
+  if (format <= newest) return;
+  throw NewerFormat(file + ": was written by a newer Convoke (format " + std::to_string(format) +
+                        ", this one reads up to " + std::to_string(newest) + ")",
+                    "install the version of Convoke that wrote it, or a later one");
+}
 
 }  // namespace convoke

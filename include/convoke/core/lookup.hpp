@@ -35,4 +35,10 @@ std::vector<Settings> tables_at(const Settings& settings, std::string_view path)
 /// Returns every value by its path, in TOML: "train.optimizer.beta_1", "0.9". A list is one value.
 std::vector<std::pair<std::string, std::string>> flattened(const Settings& settings);
 
+/// Compares values by their names, in any order. Returns "train.epochs: 3 in the checkpoint, 5 now" for each
+/// name whose values differ, where `place` is "in the checkpoint". A value that is missing is "absent".
+std::vector<std::string> differences(const std::vector<std::pair<std::string, std::string>>& then,
+                                     const std::vector<std::pair<std::string, std::string>>& now,
+                                     std::string_view place);
+
 }  // namespace convoke

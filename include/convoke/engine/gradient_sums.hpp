@@ -10,7 +10,7 @@
 #include "convoke/engine/node_share.hpp"
 #include "convoke/engine/node_team.hpp"
 #include "convoke/engine/range.hpp"
-#include "convoke/os/periodic_thread.hpp"
+#include "convoke/os/thread.hpp"
 #include "convoke/sync/allreduce.hpp"
 
 namespace convoke::engine {

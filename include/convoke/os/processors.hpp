@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,14 @@ std::string cpu_model();
 /// Returns the clock frequency of this core while it computes, in GHz: the best of five loops of 6 * `rounds`
 /// cycles. The default takes some 10 ms.
 double measure_clock_ghz(int rounds = 1 << 20);
+
+/// A share of the cores from which on other programs are mentioned: the system itself takes a few hundredths.
+inline constexpr double kNotableUse = 0.05;
+
+/// Returns the time for which any program has kept the logical CPUs `cpus` of this host busy since its start,
+/// in seconds, in steps of a hundredth; also that which a hypervisor gave to others. NaN if `statistics`, in
+/// the form of proc_stat(5), does not have these CPUs.
+double busy_seconds(std::span<const int> cpus, const std::filesystem::path& statistics = "/proc/stat");
 
 /// Returns "0-3, 8" for 0, 1, 2, 3, 8.
 std::string format_ranges(std::span<const int> sorted);

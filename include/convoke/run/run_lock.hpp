@@ -3,7 +3,7 @@
 #include <string>
 
 #include "convoke/os/lock_file.hpp"
-#include "convoke/os/periodic_thread.hpp"
+#include "convoke/os/thread.hpp"
 
 namespace convoke::run {
 

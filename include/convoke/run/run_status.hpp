@@ -7,7 +7,7 @@
 #include <string>
 
 #include "convoke/os/clock.hpp"
-#include "convoke/os/periodic_thread.hpp"
+#include "convoke/os/thread.hpp"
 #include "convoke/run/stopping.hpp"
 
 namespace convoke::run {

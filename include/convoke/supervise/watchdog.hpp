@@ -9,8 +9,8 @@
 #include "convoke/core/rank_status.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/os/periodic_thread.hpp"
 #include "convoke/os/stack_probe.hpp"
+#include "convoke/os/thread.hpp"
 #include "convoke/run/run_lock.hpp"
 #include "convoke/supervise/stall.hpp"
 

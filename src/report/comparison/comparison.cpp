@@ -10,7 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/data/provenance.hpp"
-#include "convoke/os/cpu_use.hpp"
+#include "convoke/os/processors.hpp"
 
 namespace convoke::report {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <system_error>
 
-#include "convoke/core/differences.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
