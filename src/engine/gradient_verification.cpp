@@ -20,19 +20,6 @@ std::vector<std::uint64_t> gather_all(std::uint64_t mine, const mpi::Communicato
   return all;
 }
 
-std::vector<std::string> hosts_of(const mpi::Communicator& group) {
-  std::string lines;
-  for (const std::string& host : group.gather(os::host_name())) lines += host + "\n";
-  std::vector<std::string> hosts;
-  lines = group.broadcast(std::move(lines));
-  for (std::size_t begin = 0; begin < lines.size();) {
-    const std::size_t end = lines.find('\n', begin);
-    hosts.push_back(lines.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return hosts;
-}
-
 }  // namespace
 
 std::uint64_t digest_of(std::span<const float> values) {
@@ -93,25 +80,29 @@ void GradientVerification::blame(const Check& check, std::uint64_t first, std::u
   for (const std::uint64_t result : third) results.push_back({result});
   results[static_cast<std::size_t>(check.owner)].push_back(first);
   results[static_cast<std::size_t>(check.checker)].push_back(second);
-  const std::vector<std::string> hosts = hosts_of(group_);
-  const auto name = [&](int rank) {
-    return fmt::format("rank {} (host {})", rank, hosts[static_cast<std::size_t>(rank)]);
-  };
-  const std::string pair =
-      check.owner == check.checker
-          ? fmt::format("{} computed micro-batch {} twice", name(check.owner), check.micro_batch)
-          : fmt::format("{} and {} both computed micro-batch {}", name(check.owner), name(check.checker),
-                        check.micro_batch);
-  std::vector<std::string> wrong;
-  for (const int rank : wrong_ranks(results)) wrong.push_back(name(rank));
+  const std::vector<std::string> hosts = group_.gather(os::host_name());
+  std::string message;
+  if (group_.root()) {
+    const auto name = [&](int rank) {
+      return fmt::format("rank {} (host {})", rank, hosts[static_cast<std::size_t>(rank)]);
+    };
+    const std::string pair =
+        check.owner == check.checker
+            ? fmt::format("{} computed micro-batch {} twice", name(check.owner), check.micro_batch)
+            : fmt::format("{} and {} both computed micro-batch {}", name(check.owner), name(check.checker),
+                          check.micro_batch);
+    std::vector<std::string> wrong;
+    for (const int rank : wrong_ranks(results)) wrong.push_back(name(rank));
+    message = fmt::format("silent data corruption: in step {}, {}, and the gradients differ; {}. {}",
+                          check.step, pair,
+                          wrong.empty() ? "no majority tells which one is wrong"
+                                        : fmt::format("the other results show that {} {} wrong",
+                                                      join(wrong, " and "), wrong.size() == 1 ? "is" : "are"),
+                          good_ == 0 ? "No step was verified before"
+                                     : fmt::format("Step {} was the last one without a difference", good_));
+  }
   throw SilentCorruption(
-      fmt::format("silent data corruption: in step {}, {}, and the gradients differ; {}. {}", check.step,
-                  pair,
-                  wrong.empty() ? "no majority tells which one is wrong"
-                                : fmt::format("the other results show that {} {} wrong", join(wrong, " and "),
-                                              wrong.size() == 1 ? "is" : "are"),
-                  good_ == 0 ? "No step was verified before"
-                             : fmt::format("Step {} was the last one without a difference", good_)),
+      group_.broadcast(std::move(message)),
       "check the memory, the cooling and the clock of the host, and leave it out; then continue from a "
       "checkpoint before that step with convoke train --resume RUN");
 }
