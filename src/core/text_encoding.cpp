@@ -26,23 +26,13 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
+// A character of UTF-8: the highest bits after a mark of the length, and then six bits in each further byte.
 void append(std::string& text, char32_t point) {
-  const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
-  if (point < 0x80) {
-    put(point);
-  } else if (point < 0x800) {
-    put(0xC0 | point >> 6);
-    put(0x80 | (point & 0x3F));
-  } else if (point < 0x10000) {
-    put(0xE0 | point >> 12);
-    put(0x80 | (point >> 6 & 0x3F));
-    put(0x80 | (point & 0x3F));
-  } else {
-    put(0xF0 | point >> 18);
-    put(0x80 | (point >> 12 & 0x3F));
-    put(0x80 | (point >> 6 & 0x3F));
-    put(0x80 | (point & 0x3F));
-  }
+  constexpr std::array<char32_t, 4> kMarks{0, 0xC0, 0xE0, 0xF0};
+  const std::size_t further = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+  text += static_cast<char>(kMarks[further] | point >> (6 * further));
+  for (std::size_t left = further; left > 0; --left)
+    text += static_cast<char>(0x80 | (point >> (6 * (left - 1)) & 0x3F));
 }
 
 std::string valid_utf8(std::string_view bytes) {
