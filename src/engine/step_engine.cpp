@@ -172,8 +172,6 @@ class StepEngine::Impl {
     return first == nullptr ? std::string() : first->name;
   }
 
-  VerificationUse take_verification() { return std::exchange(verification_use_, {}); }
-
   std::string diagnose() {
     std::vector<std::string> found(workers_.size());
     mpi::together(group_, [&] {
@@ -194,9 +192,6 @@ class StepEngine::Impl {
     return group_.broadcast(std::move(first));
   }
 
-  const MicroBatchShares& shares() const { return shares_; }
-  void reset_optimizer() { update_.reset_states(steps_done_); }
-
   /// True on the rank that writes the memory which the ranks of a node share.
   bool writes() const { return memory_.node().root(); }
 
@@ -208,7 +203,6 @@ class StepEngine::Impl {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::int64_t steps_done_ = 0;
 
- private:
   void start_verification() {
     ensure(exact(), "only exact gradients have the same bits on all ranks");
     if (moments() != nullptr) {
@@ -342,7 +336,7 @@ StepEngine::StepResult StepEngine::step(std::uint32_t epoch, std::span<const std
 }
 
 std::string StepEngine::first_bad_parameter() { return impl_->first_bad_parameter(); }
-VerificationUse StepEngine::take_verification() { return impl_->take_verification(); }
+VerificationUse StepEngine::take_verification() { return std::exchange(impl_->verification_use_, {}); }
 std::string StepEngine::diagnose() { return impl_->diagnose(); }
 std::int64_t StepEngine::samples() const {
   std::int64_t samples = 0;
@@ -350,12 +344,12 @@ std::int64_t StepEngine::samples() const {
   return samples;
 }
 
-const MicroBatchShares& StepEngine::shares() const { return impl_->shares(); }
+const MicroBatchShares& StepEngine::shares() const { return impl_->shares_; }
 const nn::ParameterLayout& StepEngine::layout() const { return impl_->layout_; }
 std::span<float> StepEngine::parameters() { return impl_->memory_.parameters(); }
 StateArray StepEngine::optimizer_state(std::size_t slot) { return impl_->memory_.state(slot); }
 std::span<float> StepEngine::average() { return impl_->memory_.average(); }
-void StepEngine::reset_optimizer() { impl_->reset_optimizer(); }
+void StepEngine::reset_optimizer() { impl_->update_.reset_states(impl_->steps_done_); }
 int StepEngine::model_copies() const { return impl_->parts_.sums->nodes(); }
 const std::string& StepEngine::unshared() const { return impl_->parts_.unshared; }
 bool StepEngine::writes() const { return impl_->writes(); }
