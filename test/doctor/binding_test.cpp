@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "convoke/doctor/launcher.hpp"
+#include "doctor/told.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/variable.hpp"
@@ -10,7 +11,6 @@
 namespace doctor = convoke::doctor;
 namespace run = convoke::run;
 using doctor::AvailableCores;
-using doctor::Severity;
 using run::Placement;
 
 namespace {
@@ -66,33 +66,24 @@ TEST_CASE("chosen bindings, and bindings that cannot be improved, stay") {
 TEST_CASE("crowded cores are an error if others are idle, otherwise a warning") {
   const AvailableCores chosen{.cores = {0, 1, 2, 3}, .chosen = true};
   const auto pinned = doctor::check_binding(binding({on(0, {0}), on(0, {0})}, alike(2, chosen)), 0);
-  REQUIRE(pinned.size() == 1);
-  CHECK(pinned[0].severity == Severity::kError);
   CHECK(
-      pinned[0].evidence ==
-      "alpha: ranks 0-1 run 2 threads on core 0, although the launcher has 4 cores here, because its options "
-      "say so");
-  CHECK(pinned[0].fix == "mpirun --map-by slot:PE=2, or --bind-to none");
+      told(pinned) ==
+      "error: alpha: ranks 0-1 run 2 threads on core 0, although the launcher has 4 cores here, because its "
+      "options say so | mpirun --map-by slot:PE=2, or --bind-to none");
 
   AvailableCores refused{.cores = {0, 1}, .refused = "Operation not permitted"};
   const auto kept = doctor::check_binding(binding({on(0, {0})}, {refused}), 2);
-  REQUIRE(kept.size() == 1);
-  CHECK(kept[0].severity == Severity::kError);
-  CHECK(kept[0].evidence ==
-        "alpha: rank 0 runs 2 threads on core 0, although the launcher has 2 cores here, and the system "
-        "refuses other cores: Operation not permitted");
+  CHECK_THAT(told(kept),
+             StartsWith("error: alpha: rank 0 runs 2 threads on core 0, although the launcher has 2 cores "
+                        "here, and the system refuses other cores: Operation not permitted |"));
 
   // Three threads on two of four cores: slower than possible, but all make progress.
-  const auto narrow = doctor::check_binding(binding({on(0, {0, 1})}, {chosen}), 3);
-  REQUIRE(narrow.size() == 1);
-  CHECK(narrow[0].severity == Severity::kWarning);
+  CHECK_THAT(told(doctor::check_binding(binding({on(0, {0, 1})}, {chosen}), 3)), StartsWith("warning: "));
 
   // More ranks than existing cores.
   const auto crowded = doctor::check_binding(
       binding({on(0, {0, 1}), on(0, {0, 1}), on(0, {0, 1})}, alike(3, {.cores = {0, 1}})), 0);
-  REQUIRE(crowded.size() == 1);
-  CHECK(crowded[0].severity == Severity::kWarning);
-  CHECK(crowded[0].evidence == "alpha: ranks 0-2 run 3 threads on cores 0-1");
+  CHECK_THAT(told(crowded), StartsWith("warning: alpha: ranks 0-2 run 3 threads on cores 0-1 |"));
 
   // Hosts are checked separately.
   const auto hosts = doctor::check_binding(
@@ -106,20 +97,15 @@ TEST_CASE("crowded cores are an error if others are idle, otherwise a warning") 
 TEST_CASE("cores that a chosen binding leaves idle give a note") {
   const AvailableCores chosen{.cores = {0, 1, 2, 3, 4, 5, 6, 7}, .chosen = true};
   const auto found = doctor::check_binding(binding({on(0, {0}), on(0, {1})}, alike(2, chosen)), 0);
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].severity == Severity::kNote);
-  CHECK(found[0].evidence == "alpha: ranks 0-1 use only 2 of the 8 cores that the launcher has here");
+  CHECK_THAT(told(found),
+             StartsWith("note: alpha: ranks 0-1 use only 2 of the 8 cores that the launcher has here |"));
 }
 
 TEST_CASE("a quota below the number of threads is a warning, below the number of cores a note") {
-  const auto warned = doctor::check_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.0)}, 0), 4);
-  REQUIRE(warned.size() == 1);
-  CHECK(warned[0].severity == Severity::kWarning);
-  CHECK(warned[0].evidence == "alpha: 4 threads, but the control group grants 2.0 CPUs");
-  const auto noted = doctor::check_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0), 0);
-  REQUIRE(noted.size() == 1);
-  CHECK(noted[0].severity == Severity::kNote);
-  CHECK(noted[0].evidence == "alpha: the control group grants 2.5 CPUs on 4 cores");
+  CHECK_THAT(told(doctor::check_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.0)}, 0), 4)),
+             StartsWith("warning: alpha: 4 threads, but the control group grants 2.0 CPUs |"));
+  CHECK_THAT(told(doctor::check_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0), 0)),
+             StartsWith("note: alpha: the control group grants 2.5 CPUs on 4 cores |"));
   CHECK(doctor::check_quota(run::machine_of({on(0, {0, 1})}, 0), 0).empty());
 }
 

@@ -1,6 +1,7 @@
 #include "convoke/doctor/demand.hpp"
 
 #include "convoke/train/memory.hpp"
+#include "doctor/told.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
 
@@ -11,12 +12,10 @@ using doctor::Severity;
 TEST_CASE("workers without a micro-batch are found") {
   train::Job job = tiny::job();  // 32 samples in micro-batches of 8
   job.engine.threads = 3;
-  const auto idle = doctor::check_micro_batches(job, 2);
-  REQUIRE(idle.size() == 1);
-  CHECK(idle[0].severity == Severity::kWarning);
-  CHECK(idle[0].evidence ==
-        "a step of 32 samples has 4 micro-batches of 8, so of the 6 worker threads 2 stay idle");
-  CHECK(idle[0].fix == "use train.batch=48 with train.reference_batch=32, or fewer ranks or threads");
+  CHECK(
+      told(doctor::check_micro_batches(job, 2)) ==
+      "warning: a step of 32 samples has 4 micro-batches of 8, so of the 6 worker threads 2 stay idle | use "
+      "train.batch=48 with train.reference_batch=32, or fewer ranks or threads");
   job.engine.reduction = convoke::engine::Reduction::kFast;
   const auto idle_of = [&](int ranks, int threads) {
     job.engine.threads = threads;
@@ -30,19 +29,16 @@ TEST_CASE("workers without a micro-batch are found") {
   job.engine.reduction = convoke::engine::Reduction::kExact;
   CHECK(idle_of(1, 8).ends_with("so of the 8 worker threads 4 stay idle"));
   job.engine.threads = 3;
-  const auto uneven = doctor::check_micro_batches(job, 1);
-  CHECK(uneven[0].severity == Severity::kNote);
-  CHECK(uneven[0].evidence ==
-        "a step of 32 samples has 4 micro-batches of 8, which keep 2 of 3 worker threads busy: some have one "
-        "more than others");
-  CHECK(uneven[0].fix == "to keep all busy, use train.batch=48 with train.reference_batch=32");
+  CHECK(
+      told(doctor::check_micro_batches(job, 1)[0]) ==
+      "note: a step of 32 samples has 4 micro-batches of 8, which keep 2 of 3 worker threads busy: some have "
+      "one more than others | to keep all busy, use train.batch=48 with train.reference_batch=32");
   job.engine.threads = 2;
   CHECK(doctor::check_micro_batches(job, 2)[0].severity == Severity::kOk);
   job.is_ensemble = true, job.ensemble.members = 2, job.engine.threads = 4;  // every rank has a separate step
-  const auto members = doctor::check_micro_batches(job, 2);
-  CHECK(members[0].severity == Severity::kOk);
-  CHECK(members[0].evidence ==
-        "tiny: a step of 32 samples has 4 micro-batches of 8, for 1 rank x 4 threads for each of 2 members");
+  CHECK_THAT(told(doctor::check_micro_batches(job, 2)[0]),
+             StartsWith("ok: tiny: a step of 32 samples has 4 micro-batches of 8, for 1 rank x 4 threads for "
+                        "each of 2 members |"));
 }
 
 TEST_CASE("exchanged and stored values are counted in floats") {
@@ -59,20 +55,17 @@ TEST_CASE("exchanged and stored values are counted in floats") {
 TEST_CASE("the storage of samples is compared with their access") {
   convoke::data::StoredLayout layout{
       .samples = 1000, .bytes = 784'000, .sample_bytes = 784, .files = 4, .contiguous = true};
-  const auto held = doctor::check_dataset(layout, "d.h5", false, true);
-  REQUIRE(held.size() == 1);
-  CHECK(held[0].severity == Severity::kOk);
-  CHECK(held[0].evidence == "d.h5: 1,000 samples, 765.6 KiB in 4 files, in memory once per host");
+  CHECK_THAT(told(doctor::check_dataset(layout, "d.h5", false, true)),
+             StartsWith("ok: d.h5: 1,000 samples, 765.6 KiB in 4 files, in memory once per host |"));
   const auto jumping = doctor::check_dataset(layout, "d.h5", true, true);
   REQUIRE(jumping.size() == 2);
   CHECK(jumping[0].severity == Severity::kNote);
   CHECK(jumping[1].severity == Severity::kWarning);
   CHECK(doctor::check_dataset(layout, "d.h5", true, false).size() == 1);
   layout.contiguous = false;
-  const auto packed = doctor::check_dataset(layout, "d.h5", false, true);
-  REQUIRE(packed.size() == 1);
-  CHECK(packed[0].severity == Severity::kNote);
-  CHECK(packed[0].fix == "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5");
+  const std::string packed = told(doctor::check_dataset(layout, "d.h5", false, true));
+  CHECK_THAT(packed, StartsWith("note: "));
+  CHECK_THAT(packed, EndsWith(" | store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5"));
   CHECK(doctor::check_dataset(layout, "d.h5", true, false)[1].severity == Severity::kWarning);
 
   layout = {.samples = 1000, .bytes = 784'000, .sample_bytes = 784, .encoded_bytes = 98'000};
@@ -81,6 +74,5 @@ TEST_CASE("the storage of samples is compared with their access") {
         "loaded");
   const auto decoded = doctor::check_dataset(layout, "d.h5", true, false);
   REQUIRE(decoded.size() == 2);
-  CHECK(decoded[1].severity == Severity::kNote);
-  CHECK_THAT(decoded[1].evidence, Contains("which are decoded in every epoch"));
+  CHECK_THAT(told(decoded[1]), StartsWith("note: ") && Contains("which are decoded in every epoch"));
 }

@@ -10,7 +10,7 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/processors.hpp"
-#include "support/catch.hpp"
+#include "doctor/told.hpp"
 #include "support/tiny.hpp"
 #include "support/world.hpp"
 
@@ -109,8 +109,7 @@ TEST_CASE("a job that does not fit into memory is a finding, on all ranks") {
   job.memory.node_bytes = std::uint64_t{1} << 20;
   const auto large = doctor::examine_memory(plan, world());
   CHECK(large.size() == 1);
-  CHECK(large[0].severity == doctor::Severity::kError);
-  CHECK_THAT(large[0].evidence, Contains("tiny does not fit into memory"));
+  CHECK_THAT(told(large[0]), StartsWith("error: ") && Contains("tiny does not fit into memory"));
 }
 
 TEST_CASE("control variables of MPI are read by name") {

@@ -1,11 +1,10 @@
 #include "convoke/doctor/network.hpp"
 
 #include "convoke/doctor/link.hpp"
-#include "support/catch.hpp"
+#include "doctor/told.hpp"
 
 namespace doctor = convoke::doctor;
 using doctor::HostNetwork;
-using doctor::Severity;
 
 namespace {
 
@@ -38,36 +37,28 @@ TEST_CASE("interfaces are those that the settings of Open MPI allow") {
 
 TEST_CASE("hosts without an interface for MPI, or with the same address, are found") {
   CHECK(doctor::check_networks({host("alpha", "10.0.0.1")}).empty());  // a single host needs none
-  const auto fine = doctor::check_networks({host("alpha", "10.0.0.1"), host("beta", "10.0.0.2")});
-  REQUIRE(fine.size() == 1);
-  CHECK(fine[0].severity == Severity::kOk);
-  CHECK(fine[0].evidence == "MPI over TCP uses alpha: eth0 10.0.0.1/24; beta: eth0 10.0.0.2/24");
+  CHECK_THAT(told(doctor::check_networks({host("alpha", "10.0.0.1"), host("beta", "10.0.0.2")})),
+             StartsWith("ok: MPI over TCP uses alpha: eth0 10.0.0.1/24; beta: eth0 10.0.0.2/24 |"));
 
   const auto none = doctor::check_networks({host("alpha", "10.0.0.1"), host("beta", "10.0.0.2", "ib0")});
-  REQUIRE(none.size() == 1);
-  CHECK(none[0].severity == Severity::kNote);
-  CHECK(none[0].evidence.find(
-            "beta: the settings leave no interface for MPI over TCP (btl_tcp_if_include = \"ib0\"") == 0);
+  CHECK_THAT(told(none), StartsWith("note: beta: the settings leave no interface for MPI over TCP "
+                                    "(btl_tcp_if_include = \"ib0\""));
   CHECK_THAT(none[0].fix, Contains("OMPI_MCA_btl_tcp_if_include=10.0.0.0/24"));
 
   HostNetwork alpha = host("alpha", "10.0.0.1"), beta = host("beta", "10.0.0.2");
   alpha.interfaces.push_back(kBridge);
   beta.interfaces.push_back(kBridge);
   const auto bridges = doctor::check_networks({alpha, beta});
-  REQUIRE(bridges.size() == 1);
-  CHECK(bridges[0].severity == Severity::kWarning);
-  CHECK(bridges[0].evidence.find("docker0 172.17.0.1 is the same on 2 hosts (alpha, beta)") == 0);
-  CHECK(bridges[0].fix.find("export OMPI_MCA_btl_tcp_if_include=10.0.0.0/24") == 0);
+  CHECK_THAT(told(bridges), StartsWith("warning: docker0 172.17.0.1 is the same on 2 hosts (alpha, beta)") &&
+                                Contains(" | export OMPI_MCA_btl_tcp_if_include=10.0.0.0/24"));
 }
 
 TEST_CASE("waiting ranks that keep their core busy are found if ranks share cores") {
   namespace run = convoke::run;
   const run::Machine crowded = run::machine_of({{"alpha", 0, {0}, 0}, {"alpha", 0, {0}, 0}}, 0);
   HostNetwork alpha = host("alpha", "10.0.0.1");
-  const auto found = doctor::check_yielding(crowded, {alpha});
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].severity == Severity::kWarning);
-  CHECK(found[0].evidence.find("alpha: 2 ranks share 1 core") == 0);
+  CHECK_THAT(told(doctor::check_yielding(crowded, {alpha})),
+             StartsWith("warning: alpha: 2 ranks share 1 core"));
   alpha.yields = true;
   CHECK(doctor::check_yielding(crowded, {alpha}).empty());
   const run::Machine roomy = run::machine_of({{"alpha", 0, {0}, 0}, {"alpha", 0, {1}, 0}}, 0);
@@ -77,12 +68,10 @@ TEST_CASE("waiting ranks that keep their core busy are found if ranks share core
 TEST_CASE("slow messages are found, and the transfer time of a step is computed") {
   const auto fine = doctor::check_links({{"a", "a", 1e-6, 5e9}, {"a", "b", 40e-6, 1.1e8}}, 1 << 20);
   REQUIRE(fine.size() == 2);
-  CHECK(fine[0].severity == Severity::kOk);
-  CHECK(fine[0].evidence == "within a: 1.0 us, 4.7 GiB/s");
-  CHECK(fine[1].severity == Severity::kOk);
-  CHECK(fine[1].evidence ==
-        "a to b: 40.0 us, 104.9 MiB/s; the 1.0 MiB of gradients of each step take at least 9.5 ms");
+  CHECK_THAT(told(fine[0]), StartsWith("ok: within a: 1.0 us, 4.7 GiB/s |"));
+  CHECK_THAT(told(fine[1]), StartsWith("ok: a to b: 40.0 us, 104.9 MiB/s; the 1.0 MiB of gradients of each "
+                                       "step take at least 9.5 ms |"));
   const auto slow =
       doctor::check_links({{"a", "a", 9e-3, 5e9}, {"a", "b", 40e-6, 1.1e7}, {"a", "c", 2e-3, 1e9}}, 0);
-  for (const doctor::Finding& finding : slow) CHECK(finding.severity == Severity::kWarning);
+  for (const doctor::Finding& finding : slow) CHECK_THAT(told(finding), StartsWith("warning: "));
 }

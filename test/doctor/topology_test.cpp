@@ -5,14 +5,13 @@
 #include "convoke/os/processors.hpp"
 #include "convoke/os/worker_place.hpp"
 #include "convoke/slurm/layout.hpp"
-#include "support/catch.hpp"
+#include "doctor/told.hpp"
 #include "support/source_path.hpp"
 
 namespace doctor = convoke::doctor;
 namespace slurm = convoke::slurm;
 namespace os = convoke::os;
 namespace run = convoke::run;
-using doctor::Severity;
 
 namespace {
 
@@ -44,11 +43,10 @@ TEST_CASE("hardware threads that are used as cores are found") {
   const Host host;
   // Two ranks, each on one hardware thread of core 0.
   const doctor::Topology siblings{.hosts = {{0, host.cpus()}}, .cpus = {{0}, {4}}};
-  const auto found = doctor::check_smt(machine({{0}, {0}}), siblings, 0);
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].severity == Severity::kWarning);
-  CHECK(found[0].evidence.find(
-            "alpha: 2 threads have 2 CPUs, but these are hardware threads of only 1 core (2 each)") == 0);
+  CHECK_THAT(
+      told(doctor::check_smt(machine({{0}, {0}}), siblings, 0)),
+      StartsWith("warning: alpha: 2 threads have 2 CPUs, but these are hardware threads of only 1 core "
+                 "(2 each)"));
   // One rank with all eight CPUs.
   const doctor::Topology all{.hosts = {{0, host.cpus()}}, .cpus = {{0, 1, 2, 3, 4, 5, 6, 7}}};
   CHECK(doctor::check_smt(machine({{0, 1, 2, 3}}), all, 8).size() == 1);
@@ -58,14 +56,11 @@ TEST_CASE("hardware threads that are used as cores are found") {
 
 TEST_CASE("ranks that span several NUMA nodes are found") {
   const doctor::Topology topology{.hosts = {{0, Host().cpus()}}, .cpus = {{0, 1, 2, 3}, {0, 1, 2, 3}}};
-  const auto across = doctor::check_numa(machine({{0, 2}, {1, 3}}), topology);
-  REQUIRE(across.size() == 1);
-  CHECK(across[0].severity == Severity::kWarning);
-  CHECK(across[0].evidence.find("alpha: the cores of ranks 0-1 belong to several of the 2 NUMA nodes") == 0);
-  CHECK(across[0].fix == "give each NUMA node its own ranks: mpirun --map-by ppr:1:numa:PE=2");
-  const auto one = doctor::check_numa(machine({{0, 1, 2, 3}}), topology);
-  REQUIRE(one.size() == 1);
-  CHECK(one[0].severity == Severity::kNote);
+  const std::string across = told(doctor::check_numa(machine({{0, 2}, {1, 3}}), topology));
+  CHECK_THAT(across,
+             StartsWith("warning: alpha: the cores of ranks 0-1 belong to several of the 2 NUMA nodes"));
+  CHECK_THAT(across, EndsWith(" | give each NUMA node its own ranks: mpirun --map-by ppr:1:numa:PE=2"));
+  CHECK_THAT(told(doctor::check_numa(machine({{0, 1, 2, 3}}), topology)), StartsWith("note: "));
   CHECK(doctor::check_numa(machine({{0, 1}, {2, 3}}), topology).empty());
 }
 
@@ -85,11 +80,10 @@ TEST_CASE("the binding is drawn") {
 
 TEST_CASE("slow cores of a processor with two kinds are found if they are used") {
   const doctor::Topology topology{.hosts = {{0, hybrid()}}, .cpus = {{0, 1, 2, 3, 4, 6, 8, 10}}};
-  const auto all = doctor::check_speeds(machine({{0, 2, 4, 6, 8, 10}}), topology);
-  REQUIRE(all.size() == 1);
-  CHECK(all[0].severity == Severity::kNote);
-  CHECK(all[0].evidence == "alpha: 4 of the 6 cores are slower than the others, which wait for them");
-  CHECK(all[0].fix == "compare with the fast cores alone: taskset -c \"0-3\"");
+  CHECK(
+      told(doctor::check_speeds(machine({{0, 2, 4, 6, 8, 10}}), topology)) ==
+      "note: alpha: 4 of the 6 cores are slower than the others, which wait for them | compare with the fast "
+      "cores alone: taskset -c \"0-3\"");
   CHECK(doctor::check_speeds(machine({{0, 2}}), topology).empty());
   CHECK(doctor::check_speeds(machine({{0, 1}}), {.hosts = {{0, Host().cpus()}}, .cpus = {{0}}}).empty());
   // Their fast cores have two hardware threads.
