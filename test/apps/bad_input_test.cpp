@@ -35,22 +35,13 @@ void write_tokens(const fs::path& file, std::int32_t vocabulary, std::int32_t od
 struct Texts {
   Place place;
   Texts() {
-    write_file(place / "texts.toml", R"(name = "texts"
-[data]
-path = "texts.h5"
-[model]
-input = [4]
+    write_file(place / "texts.toml", recipe_of("texts", "path = \"texts.h5\"", R"(input = [4]
 layers = [
   { layer = "embedding", vocabulary = 10, units = 4 },
   { layer = "flatten" },
   { layer = "dense", units = 2, activation = "softmax" },
-]
-[train]
-batch = 8
-micro_batch = 4
-[run]
-threads = 1
-)");
+])",
+                                               "batch = 8\nmicro_batch = 4"));
   }
   Outcome train(const std::string& data, int ranks) const {
     return place.run("train texts.toml --quiet --output run --set data.path=" + data, mpirun(ranks));
@@ -124,10 +115,8 @@ TEST_CASE("a run takes the predicted memory, and settings that the hint names fi
   const std::string one_micro_batch = "--set train.epochs=1 --set train.micro_batch=32 ";
 
   REQUIRE(place.train("run", one_micro_batch).code == 0);
-  const std::string summary = bytes_of(place / "run/summary.json");
-  const double peak = number_in(summary, "\"peak_rss_mib\": ([0-9.]+)");
-  const double predicted = number_in(summary, "\"predicted_rss_mib\": ([0-9.]+)");
-  CHECK(predicted == Approx(peak).epsilon(0.1));
+  const double predicted = summary_number(place / "run", "predicted_rss_mib");
+  CHECK(predicted == Approx(summary_number(place / "run", "peak_rss_mib")).epsilon(0.1));
 
   const Outcome refused = place.train("none", one_micro_batch + "--set run.memory_mib=1");
   const double so_far = number_in(refused.text, "program and data so far +([0-9.]+) MiB");
@@ -141,8 +130,7 @@ TEST_CASE("a run takes the predicted memory, and settings that the hint names fi
   CHECK(micro_batch >= 1);
   CHECK(place.train("fits", one_micro_batch + half + "--set train.micro_batch=" + std::to_string(micro_batch))
             .code == 0);
-  CHECK(number_in(bytes_of(place / "fits/summary.json"), "\"peak_rss_mib\": ([0-9.]+)") <=
-        (so_far + predicted) / 2 * 1.1);
+  CHECK(summary_number(place / "fits", "peak_rss_mib") <= (so_far + predicted) / 2 * 1.1);
 }
 
 TEST_CASE("the error for a loss that is not finite names layer and step, once, and ends all ranks") {

@@ -193,7 +193,7 @@ TEST_CASE("output that cannot be written is an error that names the cause") {
   const Place place;
   REQUIRE(place.train("run").code == 0);
   const auto to = [&](const std::string& output, const std::string& arguments) {
-    return shell("(cd " + place.folder.path().string() + " && " + binary() + " " + arguments + output + ")");
+    return place.commands("(" + binary() + " " + arguments + output + ")");
   };
   for (const char* arguments :
        {"--help", "--version", "help train", "help --man train", "layers", "layers --markdown",

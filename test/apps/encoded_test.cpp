@@ -1,5 +1,4 @@
 // Datasets of encoded pictures, from `convoke prepare` to predictions.
-#include "../data_prep/idx_files.hpp"
 #include "apps/place.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "support/catch.hpp"
@@ -9,17 +8,7 @@ namespace {
 
 /// A place with the samples of its data.h5 as a source, "idx".
 struct EncodedSource : Place {
-  EncodedSource() {
-    fs::create_directory(*this / "idx");
-    for (const auto& [name, count, seed] : {std::tuple("train", 150U, 1U), std::tuple("t10k", 60U, 2U)}) {
-      const Pictures pictures(count, 8, 4, seed);
-      const std::string end = "-ubyte";
-      write_file(*this / "idx" / (name + std::string("-images-idx3-ubyte")),
-                 idx_bytes(0x803, {count, 8, 8}, pictures.samples));
-      write_file(*this / "idx" / (name + std::string("-labels-idx1-ubyte")),
-                 idx_bytes(0x801, {count}, {pictures.labels.begin(), pictures.labels.end()}));
-    }
-  }
+  EncodedSource() { write_idx_files(*this / "idx", 150); }
 };
 
 }  // namespace

@@ -1,7 +1,5 @@
 // Members that were trained in separate jobs, gathered into the ensemble that one job would have trained.
 #include "apps/place.hpp"
-#include "convoke/core/lookup.hpp"
-#include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 
@@ -53,12 +51,8 @@ TEST_CASE("members gathered from separate jobs form the ensemble of one job, byt
     }
   }
   // Four ranks of one thread each, as if at the same time; two of them may have shared a core.
-  const auto number = [&](const char* run, const char* key) {
-    return convoke::number_at(
-        convoke::metrics::settings_from_json(bytes_of(place / run / "summary.json"), run), key);
-  };
-  CHECK(number("all-1", "all_threads") == 4);
-  CHECK(number("all-1", "cores") == 2 + number("m1", "cores"));
+  CHECK(summary_number(place / "all-1", "all_threads") == 4);
+  CHECK(summary_number(place / "all-1", "cores") == 2 + summary_number(place / "m1", "cores"));
 
   // The result is an ordinary run.
   CHECK(place.run("evaluate all-1 --json").code == 0);

@@ -18,14 +18,8 @@ std::vector<fs::path> golden_folders() {
 }
 
 /// A copy of golden files, in which commands run.
-struct Copy {
-  TemporaryFolder folder;
-
-  explicit Copy(const fs::path& golden) { fs::copy(golden, folder / "copy", fs::copy_options::recursive); }
-  fs::path operator/(const std::string& name) const { return folder / "copy" / name; }
-  Outcome run(const std::string& arguments) const {
-    return shell("cd " + (folder / "copy").string() + " && " + binary() + " " + arguments);
-  }
+struct Copy : Files {
+  explicit Copy(const fs::path& golden) { fs::copy(golden, folder.path(), fs::copy_options::recursive); }
 };
 
 constexpr const char* kNewer = ": was written by a newer Convoke (format 2, this one reads up to 1)";

@@ -7,21 +7,8 @@
 namespace {
 
 std::string recipe_from(const std::string& model, const fs::path& data) {
-  return "name = \"next\"\n[data]\npath = \"" + data.string() + "\"\n[model]\n" + model +
-         "[train]\nepochs = 1\nbatch = 32\nreduction = \"exact\"\n[run]\nthreads = 1\n";
-}
-
-// Writes a network of TensorFlow.js: pictures of 8 x 8, flattened, and 4 classes. It says nothing about
-// normalization.
-void write_tfjs(const fs::path& folder) {
-  write_file(folder / "model.json", R"({"modelTopology": {"keras_version": "2.1.6", "model_config": {
-    "class_name": "Sequential", "config": [
-      {"class_name": "Flatten", "config": {"name": "flatten", "batch_input_shape": [null, 8, 8, 1]}},
-      {"class_name": "Dense", "config": {"name": "dense", "units": 4, "activation": "softmax"}}]}},
-    "weightsManifest": [{"paths": ["shard"], "weights": [
-      {"name": "dense/kernel", "shape": [64, 4], "dtype": "float32"},
-      {"name": "dense/bias", "shape": [4], "dtype": "float32"}]}]})");
-  write_file(folder / "shard", std::string((64 * 4 + 4) * sizeof(float), '\0'));
+  return recipe_of("next", "path = \"" + data.string() + "\"", model,
+                   "epochs = 1\nbatch = 32\nreduction = \"exact\"");
 }
 
 // Safetensors: the length of a table of JSON, the table, and the numbers.
@@ -69,21 +56,6 @@ TEST_CASE("another number of classes replaces the head, and the run says so") {
   place.run("train next.toml --quiet --output next")
       .ends(0)
       .shows("6 of 8 parameters; initialized: dense_1.weight (6, 72), in the file (4, 72)");
-}
-
-TEST_CASE("only who does not choose a normalization reads that the file says nothing about it") {
-  const Place place;
-  write_tfjs(place / "network");
-  const std::string note = "does not say how pictures are normalized";
-  CHECK(place.run("import network/model.json --output raw.h5").says(note));
-  CHECK(place.run("evaluate network/model.json --data data.h5").says(note));
-  CHECK(!place.run("import network/model.json --normalize unit --output unit.h5").says(note));
-
-  write_file(place / "next.toml", recipe_from("file = \"network/model.json\"\n", place / "data.h5"));
-  place.run("train next.toml --quiet --output next")
-      .ends(0)
-      .shows("weights: network/model.json: 2 of 2 parameters")
-      .never(note);
 }
 
 TEST_CASE("weights of a published network come with the normalization that they expect") {

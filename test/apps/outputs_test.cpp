@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include "apps/place.hpp"
-#include "convoke/core/csv.hpp"
 #include "support/catch.hpp"
 #include "support/source_path.hpp"
 
@@ -39,11 +38,7 @@ struct Network {
 std::vector<std::string> first_row(const Outcome& outcome, const fs::path& csv) {
   CAPTURE(outcome.text);
   REQUIRE(outcome.code == 0);
-  convoke::CsvReader reader(csv.string());
-  convoke::CsvRow row;
-  REQUIRE(reader.next(row));
-  REQUIRE(reader.next(row));
-  return row.cells;
+  return rows_of(csv).at(1);
 }
 
 const std::string kPredict = "predict net/model.json data.h5 --output out.csv ";
@@ -134,6 +129,21 @@ TEST_CASE("a file that is read is not replaced, and names of classes fit the mod
   REQUIRE(place.run("import net/model.json --class-names four.txt --output named.h5").code == 0);
   const Outcome named = place.run("predict named.h5 data.h5 --output out.csv");
   CHECK(first_row(named, place / "out.csv")[3] == "white");
+}
+
+TEST_CASE("only who does not choose a normalization reads that the file says nothing about it") {
+  const Place place;
+  Network{.activation = "softmax"}.write(place / "net");
+  const std::string note = "does not say how pictures are normalized";
+  CHECK(place.run("import net/model.json --output raw.h5").says(note));
+  CHECK(place.run("evaluate net/model.json --data data.h5").says(note));
+  CHECK(!place.run("import net/model.json --normalize unit --output unit.h5").says(note));
+  write_file(place / "next.toml", recipe_of("next", "path = \"data.h5\"", "file = \"net/model.json\"",
+                                            "epochs = 1\nbatch = 32\nreduction = \"exact\""));
+  place.run("train next.toml --quiet --output next")
+      .ends(0)
+      .shows("weights: net/model.json: 2 of 2 parameters")
+      .never(note);
 }
 
 TEST_CASE("a network that rescales its input is not given normalized samples in training") {

@@ -1,6 +1,11 @@
 #pragma once
+#include "../data_prep/idx_files.hpp"
+#include "convoke/core/csv.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/pictures/encode.hpp"
 #include "support/files.hpp"
 #include "support/shell.hpp"
 
@@ -39,24 +44,44 @@ inline void write_dataset(const fs::path& file, std::int64_t train, std::int64_t
   writer.finish();
 }
 
-/// Returns the bytes of a BMP of `side` x `side` gray pixels: rows from bottom to top, each value three
-/// times.
-inline std::string gray_bmp(std::span<const std::uint8_t> pixels, std::size_t side) {
-  std::string bytes = "BM";
-  const auto put = [&](std::size_t value, int size) {
-    for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> 8 * i & 0xFF);
-  };
-  const std::size_t padding = (4 - 3 * side % 4) % 4;
-  put(54 + side * (3 * side + padding), 4), put(0, 4),
-      put(54, 4);  // file: size, reserved, where the pixels are
-  put(40, 4), put(side, 4), put(side, 4), put(1, 2),
-      put(24, 2);  // header: its size, width and height, planes, bits
-  for (int i = 0; i < 6; ++i) put(0, 4);
-  for (std::size_t row = side; row-- > 0;) {
-    for (std::size_t x = 0; x < side; ++x) bytes.append(3, static_cast<char>(pixels[row * side + x]));
-    bytes.append(padding, '\0');
+/// Writes the same pictures, with 60 of the test, as the four files of MNIST.
+inline void write_idx_files(const fs::path& folder, std::int64_t train, std::int64_t side = 8,
+                            std::int64_t classes = 4) {
+  for (const bool test : {false, true}) {
+    const std::int64_t count = test ? 60 : train;
+    const Pictures pictures(count, side, classes, test ? 2 : 1);
+    const std::string name = test ? "t10k" : "train";
+    write_file(folder / (name + "-images-idx3-ubyte"),
+               idx_bytes(0x803, {count, side, side}, pictures.samples));
+    write_file(folder / (name + "-labels-idx1-ubyte"),
+               idx_bytes(0x801, {count}, {pictures.labels.begin(), pictures.labels.end()}));
   }
-  return bytes;
+}
+
+/// Returns the bytes of a PNG of `side` x `side` gray pixels.
+inline std::string gray_png(std::span<const std::uint8_t> pixels, std::int64_t side) {
+  const std::vector<std::uint8_t> png = convoke::pictures::encode_png(pixels, {side, side});
+  return {png.begin(), png.end()};
+}
+
+/// Returns a recipe for one thread from the lines of its tables.
+inline std::string recipe_of(const std::string& name, const std::string& data, const std::string& model,
+                             const std::string& train) {
+  return fmt::format("name = \"{}\"\n[data]\n{}\n[model]\n{}\n[train]\n{}\n[run]\nthreads = 1\n", name, data,
+                     model, train);
+}
+
+/// Returns the cells of all rows of a CSV, the first of which is the header.
+inline std::vector<std::vector<std::string>> rows_of(const fs::path& csv) {
+  convoke::CsvReader reader(csv);
+  std::vector<std::vector<std::string>> rows;
+  for (convoke::CsvRow row; reader.next(row);) rows.push_back(row.cells);
+  return rows;
+}
+
+/// Returns a number of a run's summary, such as "test.accuracy"; NaN if it has none.
+inline double summary_number(const fs::path& run, std::string_view path) {
+  return convoke::number_at(convoke::metrics::read_json(run / "summary.json").value(), path);
 }
 
 /// Writes a program of the shell.
@@ -71,8 +96,11 @@ struct Files {
 
   fs::path operator/(const std::string& name) const { return folder / name; }
 
+  Outcome commands(const std::string& of_shell) const {
+    return shell("cd " + folder.path().string() + " && " + of_shell);
+  }
   Outcome run(const std::string& arguments, const std::string& before = "") const {
-    return shell("cd " + folder.path().string() + " && " + before + " " + binary() + " " + arguments);
+    return commands(before + " " + binary() + " " + arguments);
   }
   /// On so many ranks; one rank runs without mpirun.
   Outcome run(const std::string& arguments, int ranks) const {
@@ -81,9 +109,7 @@ struct Files {
   /// Replaces text of a file, which is written as `other` if that is given.
   void replace(const std::string& file, const std::string& from, const std::string& to,
                const std::string& other = "") const {
-    std::string text = bytes_of(folder / file);
-    REQUIRE(contains(text, from));
-    write_file(folder / (other.empty() ? file : other), text.replace(text.find(from), from.size(), to));
+    write_file(folder / (other.empty() ? file : other), replaced_once(bytes_of(folder / file), from, to));
   }
 };
 
@@ -122,7 +148,7 @@ threads = 1
   Outcome run_by_rank(const std::string& of_rank_0, const std::string& of_rank_1) const {
     write_file(folder / "by_rank.sh", "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 0 ]; then\n" +
                                           of_rank_0 + "\nelse\n" + of_rank_1 + "\nfi\n");
-    return shell("cd " + folder.path().string() + " && timeout 60 " + mpirun(2) + " sh by_rank.sh");
+    return commands("timeout 60 " + mpirun(2) + " sh by_rank.sh");
   }
   Outcome train(const std::string& output, const std::string& more = "", int ranks = 1) const {
     return run("train recipe.toml --quiet --output " + output + " " + more, ranks);
@@ -135,7 +161,7 @@ inline constexpr const char* kEnsemble = "--set train.mode=ensemble --set ensemb
 /// Returns the output of the run and of `commands`, which start once the run has made a step; $pid is the
 /// run.
 inline Outcome during_a_run(const Place& place, const std::string& options, const std::string& commands) {
-  return shell("cd " + place.folder.path().string() + " && { " + binary() +
-               " train recipe.toml --quiet --output run " + options +
-               " & pid=$!; until [ -s run/metrics.jsonl ]; do sleep 0.05; done; " + commands + "; }");
+  return place.commands("{ " + binary() + " train recipe.toml --quiet --output run " + options +
+                        " & pid=$!; until [ -s run/metrics.jsonl ]; do sleep 0.05; done; " + commands +
+                        "; }");
 }

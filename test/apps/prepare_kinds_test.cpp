@@ -57,8 +57,7 @@ TEST_CASE("a damaged archive ends every rank with the reason, and leaves no data
 TEST_CASE("an .npz batch is labeled as the same batch in .npy") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
-  REQUIRE(shell("cd " + place.folder.path().string() + " && cmake -E tar xf " + source("gray.npz")).code ==
-          0);
+  REQUIRE(place.commands("cmake -E tar xf " + source("gray.npz")).code == 0);
   const Outcome npy = place.run("predict run x_test.npy --output npy.csv").ends(0);
   REQUIRE(place.run("predict run " + source("gray.npz") + " --output npz.csv").code == 0);
   CHECK(bytes_of(place / "npz.csv") ==

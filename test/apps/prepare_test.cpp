@@ -1,6 +1,5 @@
 // `convoke prepare`, and data.path with sources, as users see them. (chaos/kills.sh kills ranks that
 // prepare.)
-#include "../data_prep/idx_files.hpp"
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 
@@ -12,18 +11,9 @@ struct Source {
   Source() {
     fs::create_directory(place / "idx");
     write_small_mnist(place / "idx", true);
-    write_file(place / "small.toml", R"(name = "small"
-[data]
-path = "idx"
-[model]
-input = [1, 4, 5]
-layers = [ { layer = "flatten" }, { layer = "dense", units = 4, activation = "softmax" } ]
-[train]
-batch = 8
-micro_batch = 4
-[run]
-threads = 1
-)");
+    write_file(place / "small.toml", recipe_of("small", "path = \"idx\"", R"(input = [1, 4, 5]
+layers = [ { layer = "flatten" }, { layer = "dense", units = 4, activation = "softmax" } ])",
+                                               "batch = 8\nmicro_batch = 4"));
   }
 };
 
@@ -95,7 +85,8 @@ TEST_CASE("unreadable pictures do not stop prepare: it lists twenty of them, cou
   const std::uint8_t gray = 7;
   for (int i = 0; i < 60; ++i) {
     const auto folder = place / "pictures" / (i % 2 == 0 ? "cats" : "dogs");
-    write_file(folder / (std::to_string(i) + ".bmp"), i < 25 ? "BM, but no more" : gray_bmp({&gray, 1}, 1));
+    if (i < 25) write_file(folder / (std::to_string(i) + ".bmp"), "BM, but no more");
+    if (i >= 25) write_file(folder / (std::to_string(i) + ".png"), gray_png({&gray, 1}, 1));
   }
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);

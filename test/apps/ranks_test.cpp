@@ -1,8 +1,6 @@
 // One model on any number of ranks and threads, byte for byte: the program gives what test/engine and
 // test/train prove of its parts.
 #include "apps/place.hpp"
-#include "convoke/core/lookup.hpp"
-#include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/shell.hpp"
@@ -93,10 +91,8 @@ TEST_CASE("threads that share a core cost one core, and the run reports it") {
   place.run("train recipe.toml --set train.epochs=1 --set run.threads=3 --output run", "taskset -c 0")
       .ends(0)
       .shows("(OVERSUBSCRIBED: 3 threads on 1 core)");
-  const convoke::Settings summary =
-      convoke::metrics::settings_from_json(bytes_of(place / "run/summary.json"), "");
-  CHECK(convoke::number_at(summary, "all_threads") == 3);
-  CHECK(convoke::number_at(summary, "cores") == 1);
-  CHECK(convoke::number_at(summary, "core_seconds") ==
-        Approx(convoke::number_at(summary, "makespan_seconds")));
+  const auto number = [&](std::string_view path) { return summary_number(place / "run", path); };
+  CHECK(number("all_threads") == 3);
+  CHECK(number("cores") == 1);
+  CHECK(number("core_seconds") == Approx(number("makespan_seconds")));
 }

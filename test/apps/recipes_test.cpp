@@ -10,11 +10,9 @@
 namespace {
 
 // Runs the commands in sequence in a folder; "convoke" is the binary.
-struct Smoke {
-  TemporaryFolder folder;
-
+struct Smoke : Files {
   Outcome run(const std::string& command) const {
-    return shell("cd " + folder.path().string() + " && " + substituted(command, "convoke ", binary() + " "));
+    return commands(substituted(command, "convoke ", binary() + " "));
   }
 
   void verdict(const std::string& prepare, const std::string& train, bool synthetic = true) const {

@@ -76,10 +76,12 @@ TEST_CASE("a resumed run keeps the micro-batch of its checkpoints, which another
 
 TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be resumed") {
   const Place place;
-  shell("cd " + place.folder.path().string() + " && { " + mpirun(2) + " " + binary() +
-        " train recipe.toml --quiet --output run --set train.epochs=1000000 & job=$!; "
-        "until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; done; kill -USR1 $job; "
-        "wait $job; }")
+  place
+      .commands(
+          "{ " + mpirun(2) + " " + binary() +
+          " train recipe.toml --quiet --output run --set train.epochs=1000000 & job=$!; "
+          "until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; done; kill -USR1 $job; "
+          "wait $job; }")
       .ends(85)
       .once("Stopped by SIGUSR1, with a checkpoint; continue with: convoke train --resume run\n");
   CHECK_FALSE(fs::is_empty(place / "run/checkpoints"));
@@ -93,10 +95,10 @@ TEST_CASE("the command that a stopped run prints continues with all its settings
   const std::string changes = "--set train.epochs=100 --set train.optimizer.beta_1=0.8 --quiet ";
   REQUIRE(place.run("train recipe.toml --output whole " + changes).code == 0);
   const Outcome stopped =
-      shell("cd " + place.folder.path().string() + " && { " + binary() + " train recipe.toml --output run " +
-            changes +
-            " & job=$!; until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; "
-            "done; kill -TERM $job; wait $job; }")
+      place
+          .commands("{ " + binary() + " train recipe.toml --output run " + changes +
+                    " & job=$!; until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; "
+                    "done; kill -TERM $job; wait $job; }")
           .ends(85);
   const std::string before = "continue with: convoke ";
   const std::size_t line = stopped.text.find(before) + before.size();
@@ -110,11 +112,11 @@ TEST_CASE("a signal to one rank of an ensemble stops all members, also of severa
   const auto signalled = [&](const std::string& output, const std::string& more, const std::string& begun,
                              int rank) {
     // Each rank writes its process number before it becomes convoke.
-    return shell("cd " + place.folder.path().string() + " && { " + mpirun(3) +
-                 " sh -c 'echo $$ > pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec \"$0\" \"$@\"' " + binary() +
-                 " train recipe.toml --quiet --output " + output + " --set train.mode=ensemble " + more +
-                 " & job=$!; until [ -s " + output + "/checkpoints/" + begun +
-                 " ]; do sleep 0.05; done; kill -USR1 $(cat pid." + std::to_string(rank) + "); wait $job; }");
+    return place.commands(
+        "{ " + mpirun(3) + " sh -c 'echo $$ > pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec \"$0\" \"$@\"' " +
+        binary() + " train recipe.toml --quiet --output " + output + " --set train.mode=ensemble " + more +
+        " & job=$!; until [ -s " + output + "/checkpoints/" + begun +
+        " ]; do sleep 0.05; done; kill -USR1 $(cat pid." + std::to_string(rank) + "); wait $job; }");
   };
   const std::string endless = "--set train.epochs=1000000 --set ensemble.members=";
   signalled("run", endless + "3", "member-002", 2)

@@ -48,10 +48,8 @@ TEST_CASE("a run writes a complete folder") {
   }
   CHECK_THAT(summary, Contains("\"ranks\": 2"));
   // No rate exceeds the makespan: 3 epochs of 120 samples.
-  const auto number = [&](const std::string& key) {
-    return std::stod(summary.substr(summary.find("\"" + key + "\": ") + key.size() + 4));
-  };
-  CHECK(3 * 120 / number("images_per_second") <= number("makespan_seconds"));
+  CHECK(3 * 120 / summary_number(place / "run", "images_per_second") <=
+        summary_number(place / "run", "makespan_seconds"));
   // The resolved recipe is a recipe, and gives the same model.
   REQUIRE(place.run("train run/recipe.toml --quiet --output again").code == 0);
   CHECK(bytes_of(place / "again/model.h5") == bytes_of(place / "run/model.h5"));

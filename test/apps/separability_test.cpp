@@ -36,13 +36,6 @@ optimizer = { name = "adam", learning_rate = RATE }
 schedule = { name = "cosine" }
 epochs = )";
 
-double accuracy(const fs::path& run) {
-  const std::string summary = bytes_of(run / "summary.json");
-  const std::size_t test = summary.find("\"test\":");
-  const std::string key = "\"accuracy\": ";
-  return std::stod(summary.substr(summary.find(key, test) + key.size()));
-}
-
 // Returns the accuracy on the test samples.
 double trained(const fs::path& folder, const Case& work, const std::string& name, const std::string& layers,
                const std::string& rate) {
@@ -56,7 +49,7 @@ double trained(const fs::path& folder, const Case& work, const std::string& name
       .ends(0)
       .shows("These samples are synthetic");
   CHECK_THAT(bytes_of(folder / name / "summary.json"), Contains("\"provenance\": \"synthetic, made by"));
-  return accuracy(folder / name);
+  return summary_number(folder / name, "test.accuracy");
 }
 
 void compare(const Case& work, const std::string& classes) {

@@ -38,8 +38,7 @@ exec "$CONVOKE_BINARY" "$@"
 Outcome train_and_stop(const Place& place, int ranks, int stopped) {
   write_file(place / "job", kScript);
   write_file(place / "rank", kRank);
-  return shell("cd " + place.folder.path().string() + " && sh job " + std::to_string(stopped) + " " +
-               mpirun(ranks) + " sh rank");
+  return place.commands("sh job " + std::to_string(stopped) + " " + mpirun(ranks) + " sh rank");
 }
 
 }  // namespace

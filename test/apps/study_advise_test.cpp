@@ -6,8 +6,7 @@
 
 namespace {
 
-struct Table {
-  TemporaryFolder folder;
+struct Table : Files {
   Table() {
     // The thesis' retinopathy: table 6.2 of costs, and accuracies of TPU and GPU.
     write_file(folder / "t.csv",
@@ -15,8 +14,8 @@ struct Table {
                "IC-DR,local cluster,2.85,3.44,81.59\nIC-DR,TPUv3-8,8.00,1.72,85.45\n");
   }
   Outcome advise(const std::string& arguments) const {
-    return shell("cd " + folder.path().string() + " && " + binary() + " study advise t.csv --machines " +
-                 source_path("apps/studies/thesis-prices.toml ") + arguments);
+    return run("study advise t.csv --machines " + source_path("apps/studies/thesis-prices.toml ") +
+               arguments);
   }
 };
 

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "apps/place.hpp"
-#include "convoke/core/csv.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 
@@ -95,9 +94,10 @@ TEST_CASE("a study that is stopped or killed loses only its current run") {
   const auto ended_by = [&](const std::string& signal, const std::string& more) {
     CAPTURE(signal);
     const Outcome outcome =
-        shell("cd " + place.folder.path().string() + " && rm -f " + started + "; " + slow + " " + binary() +
-              " study s.toml --output out " + more + " & study=$!; for i in $(seq 300); do [ -e " + started +
-              " ] && break; sleep 0.05; done; kill -" + signal + " $study; wait $study")
+        place
+            .commands("rm -f " + started + "; " + slow + " " + binary() + " study s.toml --output out " +
+                      more + " & study=$!; for i in $(seq 300); do [ -e " + started +
+                      " ] && break; sleep 0.05; done; kill -" + signal + " $study; wait $study")
             .ends(signal == "KILL" ? 137 : 85);
     CAPTURE(outcome.text);
     if (signal != "KILL") CHECK(outcome.says("Resume with: convoke study s.toml --output out --resume"));
@@ -194,9 +194,7 @@ TEST_CASE("emulated members vote as members at once, and their times are marked 
   CHECK(outcome.says("no counters (RAPL)") != fs::exists("/sys/class/powercap/intel-rapl:0/energy_uj"));
 
   // With reduction = "exact" both have the same members, and so the same scores to the last bit.
-  convoke::CsvReader table(place / "out/measurements.csv");
-  std::vector<std::vector<std::string>> lines;
-  for (convoke::CsvRow row; table.next(row);) lines.push_back(row.cells);
+  const auto lines = rows_of(place / "out/measurements.csv");
   REQUIRE(lines.size() == 3);
   const auto value = [&](std::size_t line, const std::string& column) {
     const auto at = std::find(lines[0].begin(), lines[0].end(), column);

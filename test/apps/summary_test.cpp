@@ -17,10 +17,7 @@ TEST_CASE(
   REQUIRE(outcome.code == 0);
   const std::string summary = bytes_of(place / "run/summary.json");
   CAPTURE(summary);
-  const auto number = [&](const std::string& key) {
-    const std::size_t at = summary.find("\"" + key + "\": ");
-    return at == std::string::npos ? std::nan("") : std::stod(summary.substr(at + key.size() + 4));
-  };
+  const auto number = [&](const std::string& key) { return summary_number(place / "run", "test." + key); };
 
   // Compares the facts of both members with the lines of metrics.jsonl.
   const std::string lines = bytes_of(place / "run/metrics.jsonl");

@@ -131,10 +131,10 @@ TEST_CASE("Ctrl-C, SIGTERM and SIGHUP end a supervised run without a restart, an
     const std::string command =
         (ranks == 1 ? "" : mpirun(ranks) + " ") + place.train("--set train.epochs=1000000");
     const Outcome outcome =
-        shell("cd " + place.folder.path().string() + " && { " + binary() + " supervise -- " + command +
-              " & pid=$!; until ls run/checkpoints/*.h5 > /dev/null 2>&1; do sleep 0.02; "
-              "done; kill -" +
-              signal + " $pid; wait $pid; exit $?; }");
+        place.commands("{ " + binary() + " supervise -- " + command +
+                       " & pid=$!; until ls run/checkpoints/*.h5 > /dev/null 2>&1; do sleep 0.02; "
+                       "done; kill -" +
+                       signal + " $pid; wait $pid; exit $?; }");
     CAPTURE(outcome.text);
     CHECK(outcome.code != 0);
     if (ranks == 1) CHECK(outcome.code == 85);

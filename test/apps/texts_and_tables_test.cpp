@@ -42,10 +42,10 @@ std::string flowers(int count) {
 }
 
 std::string recipe(const std::string& name, int epochs, const std::string& model) {
-  return "name = \"" + name + "\"\nseed = 1\n[data]\npath = \"" + name + ".h5\"\n[model]\n" + model +
-         "[train]\nepochs = " + std::to_string(epochs) +
-         "\nbatch = 16\nmicro_batch = 8\noptimizer = { name = \"adam\", learning_rate = 0.02 }\n" +
-         "[run]\nthreads = 1\n";
+  return recipe_of(name, "path = \"" + name + ".h5\"", model,
+                   fmt::format("epochs = {}\nbatch = 16\nmicro_batch = 8\n"
+                               "optimizer = {{ name = \"adam\", learning_rate = 0.02 }}",
+                               epochs));
 }
 
 const std::string kTextRecipe = recipe("reviews", 15, R"(input = [8]

@@ -10,14 +10,14 @@
 #include "support/files.hpp"
 
 /// Returns the bytes of an IDX file: magic number, big-endian extents, values.
-inline std::string idx_bytes(std::uint32_t magic, const std::vector<std::uint32_t>& extents,
+inline std::string idx_bytes(std::uint32_t magic, const std::vector<std::int64_t>& extents,
                              const std::vector<std::uint8_t>& values) {
   std::string bytes;
   const auto put = [&](std::uint32_t number) {
     for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 0xFF);
   };
   put(magic);
-  for (const std::uint32_t extent : extents) put(extent);
+  for (const std::int64_t extent : extents) put(static_cast<std::uint32_t>(extent));
   bytes.append(values.begin(), values.end());
   return bytes;
 }

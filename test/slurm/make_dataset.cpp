@@ -7,28 +7,6 @@
 
 namespace {
 
-// Big-endian: magic number, extents, bytes.
-template <class Bytes>
-void write_idx(const fs::path& file, const std::vector<std::int64_t>& extents, const Bytes& values) {
-  std::string bytes{'\0', '\0', '\x08', static_cast<char>(extents.size())};
-  for (const std::int64_t extent : extents) {
-    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(extent >> shift & 0xFF);
-  }
-  for (const auto value : values) bytes += static_cast<char>(value);
-  write_file(file, bytes);
-}
-
-void write_idx_files(const fs::path& folder, std::int64_t train, std::int64_t side, std::int64_t classes) {
-  fs::create_directories(folder);
-  for (const bool test : {false, true}) {
-    const std::int64_t count = test ? 60 : train;
-    const Pictures pictures(count, side, classes, test ? 2 : 1);
-    const std::string name = test ? "t10k" : "train";
-    write_idx(folder / (name + "-images-idx3-ubyte"), {count, side, side}, pictures.samples);
-    write_idx(folder / (name + "-labels-idx1-ubyte"), {count}, pictures.labels);
-  }
-}
-
 // Arrays that are allocated and never written are holes in the file. The training split has so many bytes.
 void write_sparse(const fs::path& file, double bytes) {
   constexpr std::int64_t kSide = 224, kChannels = 3, kTest = 100;

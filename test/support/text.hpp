@@ -15,6 +15,11 @@ inline int times(const std::string& text, const std::string& part) {
   return count;
 }
 
+/// Returns the text with `to` in the place of the first `from`. Throws std::out_of_range if there is none.
+inline std::string replaced_once(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
