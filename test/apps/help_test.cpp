@@ -123,8 +123,7 @@ TEST_CASE("help --install writes every manual page and both completion scripts")
                                  "convoke-study-table.1"};
   for (const std::string& command : known_commands()) expected.insert("convoke-" + command + ".1");
   std::set<std::string> found;
-  for (const auto& page : fs::directory_iterator(share + "/man/man1"))
-    found.insert(page.path().filename().string());
+  for (const fs::path& page : entries_in(share + "/man/man1")) found.insert(page.filename().string());
   CHECK(found == expected);
   CHECK(shell("cat " + share + "/man/man1/convoke-train.1").text == without_mpi("help --man train").text);
   CHECK(shell("cat " + share + "/bash-completion/completions/convoke").text ==

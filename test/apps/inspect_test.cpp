@@ -48,11 +48,9 @@ TEST_CASE("inspect shows the training samples as a recipe augments them") {
 
 TEST_CASE("inspect writes figures, and without gnuplot only tables") {
   const Place place;
-  const auto count = [&](const fs::path& folder, const std::string& ending) {
-    int files = 0;
-    for (const auto& entry : fs::directory_iterator(folder))
-      files += entry.path().extension() == ending ? 1 : 0;
-    return files;
+  const auto count = [&](const fs::path& folder, const fs::path& ending) {
+    return std::ranges::count(entries_in(folder), ending,
+                              [](const fs::path& file) { return file.extension(); });
   };
   place.run("inspect data.h5 --figures none", "PATH=/nowhere")
       .ends(0)

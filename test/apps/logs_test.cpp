@@ -8,11 +8,8 @@ namespace {
 
 // Returns the event files of a folder, in the order in which TensorBoard reads them.
 std::vector<fs::path> event_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
+  std::vector<fs::path> files = entries_in(folder);
+  std::erase_if(files, [](const fs::path& file) { return !fs::is_regular_file(file); });
   return files;
 }
 
@@ -28,10 +25,7 @@ int points(const fs::path& file, const std::string& tag) {
   return count;
 }
 
-int lines_of(const fs::path& file) {
-  const std::string text = bytes_of(file);
-  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
-}
+int lines_of(const fs::path& file) { return times(bytes_of(file), "\n"); }
 
 constexpr const char* kBoth = "--set log.tensorboard=true --set log.csv=true ";
 

@@ -1,6 +1,5 @@
 // These tests check the files in the folder of a run and the right to write there. They also follow and
 // compare runs.
-#include <iterator>
 
 #include "apps/place.hpp"
 #include "support/catch.hpp"
@@ -63,7 +62,7 @@ TEST_CASE("a run folder is never overwritten") {
   CHECK(bytes_of(place / "run/model.h5") == before);
   // Without --output every run makes its own folder.
   for (int i = 0; i < 2; ++i) REQUIRE(place.run("train recipe.toml --quiet --set train.epochs=1").code == 0);
-  CHECK(std::distance(fs::directory_iterator(place / "runs"), {}) == 2);
+  CHECK(entries_in(place / "runs").size() == 2);
   // An unwritable folder is an error of all ranks, printed once.
   place.train("/proc/run", "", 2).fails("/proc/run: cannot be written: ");
 }
