@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
+#include <barrier>
 #include <thread>
 #include <vector>
 
@@ -10,48 +9,33 @@
 /// Lets threads act as a team, with MPI's barrier and broadcast; only one thread at a time uses HDF5.
 class Threads {
  public:
-  explicit Threads(int count) : count_(count) {}
+  explicit Threads(int count) : count_(count), all_(count) {}
 
   convoke::data_prep::Team member(int index) {
     convoke::data_prep::Team team{index, count_};
-    team.barrier = [this] { wait(); };
+    team.barrier = [this] { all_.arrive_and_wait(); };
     team.broadcast = [this, index](std::span<std::uint64_t> values) {
       if (index == 0) shared_.assign(values.begin(), values.end());
-      wait();
+      all_.arrive_and_wait();
       std::copy(shared_.begin(), shared_.end(), values.begin());
-      wait();
+      all_.arrive_and_wait();
     };
     team.gather = [this, index](std::span<const double> mine) {
       std::vector<double> all;
       for (int other = 0; other < count_; ++other) {
         if (other == index) gathered_.insert(gathered_.end(), mine.begin(), mine.end());
-        wait();
+        all_.arrive_and_wait();
       }
       if (index == 0) all.swap(gathered_);
-      wait();
+      all_.arrive_and_wait();
       return all;
     };
     return team;
   }
 
  private:
-  void wait() {
-    std::unique_lock lock(mutex_);
-    const int round = round_;
-    if (++waiting_ == count_) {
-      waiting_ = 0;
-      ++round_;
-      all_.notify_all();
-    } else {
-      all_.wait(lock, [&] { return round_ != round; });
-    }
-  }
-
   int count_;
-  int waiting_ = 0;
-  int round_ = 0;
-  std::mutex mutex_;
-  std::condition_variable all_;
+  std::barrier<> all_;
   std::vector<std::uint64_t> shared_;
   std::vector<double> gathered_;
 };

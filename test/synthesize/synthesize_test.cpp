@@ -1,11 +1,11 @@
 #include "synthesize/synthesize.hpp"
 
-#include <barrier>
 #include <iterator>
 #include <numbers>
 
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/pictures/decode.hpp"
+#include "data_prep/thread_team.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
@@ -41,17 +41,7 @@ TEST_CASE("synthetic data are a pure function of their options, for any number o
     CHECK(expected.size() >= 2);
     CHECK_FALSE(fs::exists(folder / "one.part"));
 
-    constexpr int kTeam = 3;
-    std::barrier all(kTeam);
-    std::vector<std::thread> team;
-    for (int index = 0; index < kTeam; ++index) {
-      team.emplace_back([&, index] {
-        Team member{.index = index, .count = kTeam};
-        member.barrier = [&] { all.arrive_and_wait(); };
-        synthesize(small(kind.name, folder / "three"), member);
-      });
-    }
-    for (std::thread& thread : team) thread.join();
+    as_team(3, [&](const Team& member) { synthesize(small(kind.name, folder / "three"), member); });
     CHECK(files_in(folder / "three") == expected);
 
     // A sample depends on the seed and the difficulty, but not on the number of samples.
@@ -114,7 +104,7 @@ TEST_CASE("shapes: any number of classes with different names, of any size, gray
     for (const fs::directory_entry& entry : fs::directory_iterator(output)) {
       if (!entry.is_directory()) continue;
       ++classes;
-      CHECK(std::distance(fs::directory_iterator(entry.path()), {}) == 5);
+      CHECK(entries_in(entry.path()).size() == 5);
     }
     CHECK(classes == 60);
     const auto encoded = convoke::pictures::read_encoded(
