@@ -1,7 +1,5 @@
 #include "convoke/data/dataset.hpp"
 
-#include <iterator>
-
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
@@ -11,6 +9,7 @@
 #include "support/files.hpp"
 #include "support/full_disk.hpp"
 #include "support/source_path.hpp"
+#include "support/text.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
@@ -217,11 +216,6 @@ TEST_CASE("more samples than 32 bits can number are refused") {
     file.set_attribute("convoke_format", "dataset");
     file.set_attribute("format_version", 1);
     file.set_attribute("classes", 2);
-    file.set_attribute("class_names", std::vector<std::string>{});
-    file.set_attribute("channel_mean", std::vector<double>{0});
-    file.set_attribute("channel_std", std::vector<double>{1});
-    file.set_attribute("provenance", "");
-    file.set_attribute("content_hash", "");
     file.reserve("train/samples", hdf5::ElementType::kUint8, Shape{many, 1, 1, 1});
     file.reserve("train/labels", hdf5::ElementType::kInt32, Shape{many});
     file.close();
@@ -233,9 +227,6 @@ TEST_CASE("a writer leaves a complete file or none") {
   const TemporaryFolder folder;
   const fs::path file = folder / "x.h5";
   const ExampleSplit train = example_split(10, 1);
-  const auto entries = [&] {
-    return std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{});
-  };
 
   SECTION("the writer is destroyed before finish()") {
     {
@@ -243,7 +234,7 @@ TEST_CASE("a writer leaves a complete file or none") {
       writer.write("train", 0, train.samples, train.labels);
       CHECK_FALSE(fs::exists(file));
     }
-    CHECK(entries() == 0);
+    CHECK(fs::is_empty(folder.path()));
   }
   SECTION("a label is out of range") {
     {
@@ -253,7 +244,7 @@ TEST_CASE("a writer leaves a complete file or none") {
       CHECK_THAT(error_of([&] { writer.write("train", 0, train.samples, labels); }),
                  Contains("x.h5: sample 4 of split \"train\" has label 3, outside 0..2"));
     }
-    CHECK(entries() == 0);
+    CHECK(fs::is_empty(folder.path()));
   }
   SECTION("the disk becomes full while samples are written") {
     {
@@ -262,7 +253,7 @@ TEST_CASE("a writer leaves a complete file or none") {
       CHECK_THAT(error_of([&] { writer.write("train", 0, train.samples, train.labels); }),
                  Contains("x.h5.part: cannot be written: File too large"));
     }
-    CHECK(entries() == 0);
+    CHECK(fs::is_empty(folder.path()));
   }
   SECTION("the file exists") {
     write_example(file);
@@ -273,7 +264,7 @@ TEST_CASE("a writer leaves a complete file or none") {
     writer.write("train", 0, train.samples, train.labels);
     writer.finish();
     CHECK_THAT(open_error(file, "test"), Contains("has no split \"test\""));
-    CHECK(entries() == 1);
+    CHECK(entries_in(folder.path()).size() == 1);
   }
   SECTION("the folder does not exist") {
     CHECK_THAT(error_of([&] {

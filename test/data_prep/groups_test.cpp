@@ -2,6 +2,7 @@
 #include "convoke/data_prep/groups.hpp"
 
 #include "convoke/data_prep/prepare.hpp"
+#include "convoke/pictures/encode.hpp"
 #include "idx_files.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -36,23 +37,17 @@ std::size_t parted(const fs::path& file, const std::vector<std::string>& splits)
       std::count_if(found.begin(), found.end(), [](const auto& sample) { return is_parted(sample.second); }));
 }
 
-/// A gray picture of 40 x 40 pixels as a BMP: smooth noise from `seed`, brighter by `more`.
-std::string noise_bmp(unsigned seed, int more) {
-  std::string bmp = "BM";
-  const auto put = [&](std::uint32_t number, int bytes) {
-    for (int i = 0; i < bytes; ++i) bmp += static_cast<char>(number >> 8 * i & 0xFF);
-  };
-  put(14 + 40 + 1024 + 1600, 4), put(0, 4), put(14 + 40 + 1024, 4);
-  put(40, 4), put(40, 4), put(40, 4), put(1, 2), put(8, 2), put(0, 4), put(1600, 4), put(0, 8), put(256, 4);
-  put(0, 4);
-  for (std::uint32_t i = 0; i < 256; ++i) put(i * 0x010101, 4);
-  for (unsigned y = 0; y < 40; ++y) {
+/// A gray picture of 40 x 40 pixels as a PNG: smooth noise from `seed`, brighter by `more`.
+std::string noise_png(unsigned seed, unsigned more) {
+  std::vector<std::uint8_t> pixels;
+  for (unsigned y = 40; y-- > 0;) {
     for (unsigned x = 0; x < 40; ++x) {
       const unsigned cell = (x / 2 * 31 + y / 2 * 17 + seed * 101) * 2654435761U;
-      bmp += static_cast<char>(40 + cell / 65536 % 160 + static_cast<unsigned>(more));
+      pixels.insert(pixels.end(), 3, static_cast<std::uint8_t>(40 + cell / 65536 % 160 + more));
     }
   }
-  return bmp;
+  const std::vector<std::uint8_t> png = convoke::pictures::encode_png(pixels, {40, 40});
+  return {png.begin(), png.end()};
 }
 
 Catalog named(const std::vector<std::string>& names) {
@@ -223,7 +218,7 @@ TEST_CASE("pictures that look the same stay in one part of a drawn split") {
   const TemporaryFolder folder;
   for (unsigned i = 0; i < 30; ++i) {
     const fs::path of_class = folder / "set" / (i % 2 == 0 ? "even" : "odd");
-    write_file(of_class / fmt::format("{}.bmp", i), noise_bmp(i / 3, static_cast<int>(i % 3)));
+    write_file(of_class / fmt::format("{}.png", i), noise_png(i / 3, i % 3));
   }
   PrepareOptions options{folder / "set", folder / "set.h5"};
   options.splits.parts = {{"train", 0.6}, {"test", 0.4}};

@@ -3,6 +3,7 @@
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/hdf5/file.hpp"
+#include "data/typed_example.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
@@ -194,14 +195,9 @@ TEST_CASE("a file that is not a dataset, is truncated or has invalid values is r
   fs::resize_file(file, fs::file_size(file) - 100);
   CHECK_THAT(open_error(file), Contains("images.h5") && Contains("truncated"));
 
-  hdf5::File bad = hdf5::File::create(images.folder / "nan.h5");
-  bad.set_attribute("convoke_format", "dataset");
-  bad.set_attribute("format_version", 1);
-  bad.set_attribute("classes", 2);
-  const std::vector<float> values{1, 2, 3, NAN};
-  bad.write("train/samples", std::span(values), Shape{2, 2});
-  bad.write("train/labels", std::vector<std::int32_t>{0, 1});
-  bad.close();
+  foreign(images.folder / "nan.h5", hdf5::ElementType::kFloat32, Shape{2, 2},
+          std::vector<float>{1, 2, 3, NAN})
+      .close();
   CHECK_THAT(error_of([&] { inspect(data::DatasetReader(images.folder / "nan.h5"), quick()); }),
              Contains("nan.h5: /train/samples: sample 1 has the value nan"));
 }

@@ -5,20 +5,10 @@
 #include "support/error_of.hpp"
 #include "support/files.hpp"
 #include "support/source_path.hpp"
+#include "support/text.hpp"
 
 using namespace convoke;
 using namespace convoke::metrics;
-
-namespace {
-
-std::vector<fs::path> files_in(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-}  // namespace
 
 // TensorBoard writes the same events in files/make_events.py.
 TEST_CASE("events equal those of TensorBoard's writer byte for byte") {
@@ -37,7 +27,7 @@ TEST_CASE("every event file is new, with the time in its name; a resumed one say
   const fs::path folder = place / "tensorboard/member-000";
   EventFile first(folder);
   EventFile resumed(folder, 300);
-  const std::vector<fs::path> files = files_in(folder);
+  const std::vector<fs::path> files = entries_in(folder);
   REQUIRE(files.size() == 2);
   CHECK(files[0].filename().string().starts_with("events.out.tfevents."));
   const std::string before = bytes_of(files[0]);

@@ -1,7 +1,5 @@
 #include "convoke/report/figures.hpp"
 
-#include <iterator>
-
 #include "convoke/report/study_page.hpp"
 #include "example_charts.hpp"
 #include "example_studies.hpp"
@@ -12,6 +10,7 @@
 #include "support/pattern.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
+#include "support/text.hpp"
 #include "support/variable.hpp"
 
 using namespace convoke;
@@ -20,10 +19,6 @@ using namespace convoke::report;
 namespace {
 
 bool installed(const std::string& program) { return shell("command -v " + program).code == 0; }
-
-std::size_t files_in(const fs::path& folder) {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
-}
 
 constexpr const char* kNoGnuplot = "no gnuplot (Debian package gnuplot-nox)";
 constexpr const char* kNoLatex = "no pdflatex (Debian package texlive-latex-recommended)";
@@ -95,7 +90,7 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
   const FiguresWritten written = write_figures(charts, {}, folder);
   if (!written.notice.empty()) CHECK_THAT(written.notice, Contains("no font has 鳥"));
   CHECK(written.files.size() == 3 * charts.size());
-  CHECK(files_in(folder) == written.files.size());
+  CHECK(entries_in(folder).size() == written.files.size());
   for (const fs::path& file : written.files) {
     CAPTURE(file);
     const std::string text = bytes_of(file);
@@ -196,7 +191,7 @@ TEST_CASE("without gnuplot there are numbers and tables, and a notice that names
   const FiguresWritten written = write_figures(charts, example::tables(), place.path());
   CHECK_THAT(written.notice, Contains("gnuplot-nox"));
   CHECK(written.files.size() == 5);
-  CHECK(files_in(place.path()) == 5);
+  CHECK(entries_in(place.path()).size() == 5);
 }
 
 TEST_CASE("if gnuplot fails, the Error has its message, and no partial file is left") {
@@ -207,7 +202,7 @@ TEST_CASE("if gnuplot fails, the Error has its message, and no partial file is l
   const std::vector<Chart> charts{example::boxes()};
   CHECK_THAT(error_of([&] { write_figures(charts, {}, place / "out"); }),
              Contains("the figure \"Brightness\" cannot be drawn") && Contains("no such terminal"));
-  CHECK(files_in(place / "out") == 1);  // only the numbers
+  CHECK(entries_in(place / "out").size() == 1);  // only the numbers
 }
 
 TEST_CASE("a chart without numbers is not drawn, and a notice says so") {
