@@ -17,9 +17,11 @@ Outcome doctor_says(const std::string& arguments, const std::string& before = ""
                arguments);
 }
 
-/// Runs it under mpirun. Open MPI 5's mpirun may replace nonzero exit codes.
-bool answers(const Outcome& outcome, int code) {
-  return outcome.code == code || (code_under_mpirun(code) != code && outcome.code != 0);
+/// It ended with this code under mpirun. Open MPI 5's mpirun may replace nonzero exit codes.
+Outcome answers(const Outcome& outcome, int code) {
+  CAPTURE(outcome.text);
+  CHECK((outcome.code == code || (code_under_mpirun(code) != code && outcome.code != 0)));
+  return outcome;
 }
 
 /// Starts two ranks, the second by `wrapper`, as "mpirun A : B" would if the mpirun of Debian 13 did not
@@ -114,26 +116,20 @@ TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
       .never("binding fixed")
       .shows("note     binding          ")
       .shows("use only 1 of the ");
-  const Outcome asked = doctor_says("--quick --threads 2", "mpirun --bind-to core -n 1");
-  CAPTURE(asked.text);
-  CHECK(answers(asked, 4));
-  CHECK(asked.says("rank 0 runs 2 threads on core 0, although the launcher has "));
+  answers(doctor_says("--quick --threads 2", "mpirun --bind-to core -n 1"), 4)
+      .shows("rank 0 runs 2 threads on core 0, although the launcher has ");
 }
 
 TEST_CASE("two ranks on one core are moved apart, and refused if that binding was chosen") {
   if (!several_cores()) return skip("needs two cores");
   const std::string crowded = "taskset -c " + first_cpu();
   const Outcome fixed = doctor_says("--quick", "mpirun -n 2 " + crowded).ends(0);
-  CAPTURE(fixed.text);
   fixed.shows("binding fixed: the launcher had bound 2 ranks to fewer cores");
   CHECK(fixed.times("1 thread, core") + fixed.times("threads, cores") == 2);
 
   const std::string chosen = "mpirun --bind-to none -n 2 " + crowded;
-  const Outcome found = doctor_says("--quick", chosen);
-  CAPTURE(found.text);
-  CHECK(answers(found, 4));
-  CHECK(found.says("error    binding"));
-  CHECK(found.says("ranks 0-1 run 2 threads on core"));
+  const Outcome found = answers(doctor_says("--quick", chosen), 4);
+  found.shows("error    binding").shows("ranks 0-1 run 2 threads on core");
   if (found.says("Open MPI v4")) CHECK_FALSE(found.says("mpirun detected"));  // no banner behind an answer
   const Recipe recipe;
   recipe.train(chosen)
@@ -142,18 +138,14 @@ TEST_CASE("two ranks on one core are moved apart, and refused if that binding wa
       .shows("ranks 0-1 run 2 threads on core")
       .shows("hint: mpirun --")
       .shows("--ignore-doctor");
-  const Outcome ignored = recipe.train(chosen, "--ignore-doctor");
-  CAPTURE(ignored.text);
-  CHECK(ignored.says("none.h5"));  // it ends at the missing dataset instead
+  recipe.train(chosen, "--ignore-doctor").shows("none.h5");  // it ends at the missing dataset instead
 }
 
 TEST_CASE("variables that make OpenMP bind threads change neither the number of threads nor their cores") {
   if (!several_cores()) return skip("needs two cores");
   const std::string cores = doctor_says("--quick").text, masks = masks_of_workers("").text;
   for (const char* set : {"GOMP_CPU_AFFINITY=0", "OMP_PROC_BIND=spread OMP_PLACES=cores"}) {
-    const Outcome found = doctor_says("--quick", set).ends(0);
-    CAPTURE(found.text);
-    found.shows("note     openmp");
+    const Outcome found = doctor_says("--quick", set).ends(0).shows("note     openmp");
     CHECK(found.text.substr(0, found.text.find("\n\n")) == cores.substr(0, cores.find("\n\n")));
     // The workers compute in parallel regions of OpenMP.
     CHECK(masks_of_workers(set).text == masks);
@@ -171,20 +163,17 @@ TEST_CASE("processes of another launcher, each in a separate MPI world, are refu
 
 TEST_CASE("more ranks than cores whose waiting ranks keep the core are found") {
   const std::string one_core = "OMPI_MCA_mpi_yield_when_idle=0 taskset -c " + first_cpu();
-  const Outcome found = doctor_says("--quick", one_core + " mpirun --bind-to none --host localhost:3 -n 3");
-  CAPTURE(found.text);
-  CHECK(answers(found, 3));
-  CHECK(found.says("ranks 0-2 run 3 threads on core"));
-  if (found.says("Open MPI v4")) CHECK(found.says("warning  oversubscription"));
+  const Outcome found =
+      answers(doctor_says("--quick", one_core + " mpirun --bind-to none --host localhost:3 -n 3"), 3);
+  found.shows("ranks 0-2 run 3 threads on core");
+  if (found.says("Open MPI v4")) found.shows("warning  oversubscription");
   doctor_says("--quick", "taskset -c " + first_cpu() + " " + mpirun(3)).never("warning  oversubscription");
 }
 
 TEST_CASE("ranks with different instruction sets are found") {
-  const Outcome found = doctor_of_two("env ONEDNN_MAX_CPU_ISA=SSE41 DNNL_MAX_CPU_ISA=SSE41");
-  CAPTURE(found.text);
-  CHECK(answers(found, 3));
-  CHECK(found.says("warning  instruction set"));
-  CHECK(found.says("sse41 on "));
+  answers(doctor_of_two("env ONEDNN_MAX_CPU_ISA=SSE41 DNNL_MAX_CPU_ISA=SSE41"), 3)
+      .shows("warning  instruction set")
+      .shows("sse41 on ");
 }
 
 TEST_CASE("a recipe is checked against the machine") {
@@ -207,21 +196,16 @@ TEST_CASE("a quota of a real control group is found") {
   const Outcome outcome = doctor_says("--quick --threads 4",
                                       "sh -c 'echo $$ > " + (group / "tasks").string() + "; exec \"$@\"' sh");
   for (int i = 0; i < 100 && !fs::remove(group, failed); ++i) usleep(20'000);
-  CAPTURE(outcome.text);
-  CHECK(outcome.code == 3);
-  CHECK(outcome.says("warning  quota"));
-  CHECK(outcome.says("4 threads, but the control group grants 1.5 CPUs"));
+  outcome.ends(3).shows("warning  quota").shows("4 threads, but the control group grants 1.5 CPUs");
 }
 
 TEST_CASE("a tiny /dev/shm is found") {
   const std::string inside = "unshare --mount sh -c 'mount -t tmpfs -o size=1m tmpfs /dev/shm && ";
   if (shell(inside + "true'").code != 0) return skip("needs root to mount another /dev/shm");
-  const Outcome outcome = shell(inside + mpirun(2) + " " + binary() + " doctor --quick'");
-  CAPTURE(outcome.text);
-  CHECK(answers(outcome, 3));
-  CHECK(outcome.says("warning  shared memory"));
-  CHECK(outcome.says("/dev/shm has only 1.0 MiB for 2 ranks; messages use files in /tmp"));
-  CHECK(outcome.says("docker run --shm-size="));
+  answers(shell(inside + mpirun(2) + " " + binary() + " doctor --quick'"), 3)
+      .shows("warning  shared memory")
+      .shows("/dev/shm has only 1.0 MiB for 2 ranks; messages use files in /tmp")
+      .shows("docker run --shm-size=");
 }
 
 TEST_CASE("ranks that cannot read each other's memory are found") {
