@@ -68,25 +68,19 @@ TEST_CASE("inspect writes figures, and without gnuplot only tables") {
 
 TEST_CASE("inspect refuses files that are not datasets and unwritable places, and leaves no files") {
   const Place place;
-  const auto refused = [&](const std::string& arguments, const std::string& reason) {
-    const Outcome outcome = place.run("inspect " + arguments);
-    CAPTURE(arguments, outcome.text);
-    CHECK(outcome.code != 0);
-    CHECK(outcome.says(reason));
-    CHECK(outcome.times("error:") == 1);
-  };
-  refused("none.h5", "none.h5");
-  refused("recipe.toml", "recipe.toml");
-  refused("data.h5 --sample 0", "--sample");
+  place.refuses("inspect none.h5", "none.h5");
+  place.refuses("inspect recipe.toml", "recipe.toml");
+  place.refuses("inspect data.h5 --sample 0", "--sample");
   fs::copy(place / "data.h5", place / "short.h5");
   fs::resize_file(place / "short.h5", fs::file_size(place / "short.h5") / 2);
-  refused("short.h5 --html page.html", "short.h5");
+  place.refuses("inspect short.h5 --html page.html", "short.h5");
   CHECK(!fs::exists(place / "page.html"));
-  refused("data.h5 --figures recipe.toml", "recipe.toml: cannot be created");
+  place.refuses("inspect data.h5 --figures recipe.toml", "recipe.toml: cannot be created");
   if (place.run("inspect data.h5 --html page.html").says("libjs-chart.js")) return;
-  refused("data.h5 --html no/such/folder/page.html", "no/such/folder/page.html: cannot be written");
-  refused("data.h5 --html .", "is a folder");
-  refused("short.h5 --html page.html", "short.h5");
+  place.refuses("inspect data.h5 --html no/such/folder/page.html",
+                "no/such/folder/page.html: cannot be written");
+  place.refuses("inspect data.h5 --html .", "is a folder");
+  place.refuses("inspect short.h5 --html page.html", "short.h5");
   CHECK(bytes_of(place / "page.html").ends_with("</html>\n"));  // of the earlier run
   CHECK(!fs::exists(place / "page.html.tmp"));
 }

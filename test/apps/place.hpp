@@ -106,6 +106,14 @@ struct Files {
   Outcome run(const std::string& arguments, int ranks) const {
     return run(arguments, ranks == 1 ? "" : mpirun(ranks));
   }
+  /// A command that ends with one error, which gives the reason.
+  void refuses(const std::string& arguments, const std::string& reason) const {
+    const Outcome outcome = run(arguments);
+    CAPTURE(arguments, outcome.text);
+    CHECK(outcome.code != 0);
+    CHECK(outcome.times("error:") == 1);
+    CHECK(outcome.says(reason));
+  }
   /// Replaces text of a file, which is written as `other` if that is given.
   void replace(const std::string& file, const std::string& from, const std::string& to,
                const std::string& other = "") const {

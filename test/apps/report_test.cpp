@@ -137,19 +137,12 @@ TEST_CASE("a page that is disabled or cannot be written does not fail the run") 
   fs::create_directories(place / "taken/report.html/in-the-way");
   place.train("taken", "--resume --set train.epochs=2").ends(0).once("warning: report.html was not written");
 
-  const auto refused = [&](const std::string& arguments, const std::string& reason) {
-    const Outcome outcome = place.run("report " + arguments);
-    CAPTURE(arguments, outcome.text);
-    CHECK(outcome.code != 0);
-    CHECK(outcome.says(reason));
-    CHECK(outcome.times("error:") == 1);
-  };
-  refused("", "runs is required");
+  place.refuses("report", "runs is required");
   if (place.run("report plain").says("libjs-chart.js")) return;
-  refused("nowhere", "nowhere: is not a run folder");
-  refused("plain nowhere", "nowhere: is not a run folder");
-  refused("plain --output no/such/page.html", "no/such/page.html: cannot be written");
-  refused("taken", "is a folder");
+  place.refuses("report nowhere", "nowhere: is not a run folder");
+  place.refuses("report plain nowhere", "nowhere: is not a run folder");
+  place.refuses("report plain --output no/such/page.html", "no/such/page.html: cannot be written");
+  place.refuses("report taken", "is a folder");
 
   // The page of a stopped run shows its results so far.
   fs::remove(place / "plain/summary.json");
@@ -157,7 +150,7 @@ TEST_CASE("a page that is disabled or cannot be written does not fail the run") 
   CHECK(place.run("report plain").code == 0);
   CHECK_THAT(bytes_of(place / "plain/report.html"), Contains("This run is not complete"));
   write_file(place / "plain/summary.json", "{\"ranks\": ");
-  refused("plain", "plain/summary.json");
+  place.refuses("report plain", "plain/summary.json");
 }
 
 TEST_CASE("a page replaces only a page") {
