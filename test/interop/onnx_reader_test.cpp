@@ -24,6 +24,15 @@ std::vector<double> doubles(const hdf5::Group& group, const std::string& name) {
   return {values.begin(), values.end()};
 }
 
+// Reads a model of files/, whose outputs must be those of onnxruntime.
+Imported read_golden(const std::string& name, double tolerance = 1e-5) {
+  const hdf5::File file = hdf5::File::open((kFiles / "golden.h5").string());
+  const hdf5::Group golden = file.group(name);
+  Imported imported = read_onnx(kFiles / (name + ".onnx"), {});
+  CHECK(difference(outcome_of(imported.models, golden).output, doubles(golden, "output")) < tolerance);
+  return imported;
+}
+
 // Returns our gradient of a parameter of PyTorch's state dict; null if it has another name or form.
 const std::vector<double>* gradient_of(const Outcome& step, std::string name) {
   for (const auto& [theirs, ours] :
@@ -111,9 +120,8 @@ TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and t
                            "convnext", "lstm", "gru", "attention", "vision", "functions", "strided"}) {
     INFO(name);
     const hdf5::Group group = golden.group(name);
-    const Imported imported = read_onnx(kFiles / (std::string(name) + ".onnx"), {});
+    const Imported imported = read_golden(name);
     CHECK_NOTHROW(run::require_storable(imported.models.description));
-    CHECK(difference(outcome_of(imported.models, group).output, doubles(group, "output")) < 1e-5);
     const Outcome step = outcome_of(imported.models, group, true);
     CHECK(step.loss / 3 == Approx(group.read<float>("loss")[0]).epsilon(1e-5));
     const hdf5::Group gradients = group.group("gradients");
@@ -129,12 +137,7 @@ TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and t
   }
 }
 
-TEST_CASE("transposed convolutions pad automatically as onnxruntime does") {
-  const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
-  const hdf5::Group group = golden.group("transposed");
-  const Imported imported = read_onnx(kFiles / "transposed.onnx", {});
-  CHECK(difference(outcome_of(imported.models, group).output, doubles(group, "output")) < 1e-5);
-}
+TEST_CASE("transposed convolutions pad automatically as onnxruntime does") { read_golden("transposed"); }
 
 TEST_CASE("weights that the file standardizes are computed once, which a note says") {
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
@@ -176,11 +179,8 @@ TEST_CASE("batch normalization in training mode is said to use the running stati
 }
 
 TEST_CASE("a channels-last model becomes channels first, with its names and normalization") {
-  const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
-  const Imported imported = read_onnx(kFiles / "channels_last.onnx", {});
+  const Imported imported = read_golden("channels_last");
   const run::ModelDescription& model = imported.models.description;
-  CHECK(difference(outcome_of(imported.models, golden.group("channels_last")).output,
-                   doubles(golden.group("channels_last"), "output")) < 1e-5);
   std::vector<std::string> layers;
   for (const nn::Node& one : model.graph.nodes())
     if (one.layer != nullptr) layers.emplace_back(one.layer->type());
@@ -191,20 +191,14 @@ TEST_CASE("a channels-last model becomes channels first, with its names and norm
 }
 
 TEST_CASE("a mean over the tokens that are not 0 equals onnxruntime's") {
-  const hdf5::File file = hdf5::File::open((kFiles / "golden.h5").string());
-  const hdf5::Group golden = file.group("masked");
-  const Imported imported = read_onnx(kFiles / "masked.onnx", {});
+  const Imported imported = read_golden("masked");
   CHECK(imported.models.description.graph.input_shape().type == nn::ValueType::kToken);
-  CHECK(difference(outcome_of(imported.models, golden).output, doubles(golden, "output")) < 1e-5);
 }
 
 TEST_CASE("a quantized model is read without its rounding, but with its ranges") {
-  const hdf5::File file = hdf5::File::open((kFiles / "golden.h5").string());
-  const hdf5::Group golden = file.group("quantized");
-  const Imported imported = read_onnx(kFiles / "quantized.onnx", {});
   // The rounding of two activations in 8 bits is left out. Without the ReLU, which only the range of the
   // first holds, the difference is above 1.
-  CHECK(difference(outcome_of(imported.models, golden).output, doubles(golden, "output")) < 0.02);
+  const Imported imported = read_golden("quantized", 0.02);
   CHECK_THAT(join(imported.notes), Contains("the rounding of its activations is left out"));
 }
 
