@@ -4,7 +4,6 @@
 
 #include "convoke/engine/node_share.hpp"
 #include "convoke/sync/allreduce.hpp"
-#include "study/prediction/exchange.hpp"
 #include "study/prediction/library_sum.hpp"
 #include "study/prediction/slice_sum.hpp"
 
@@ -132,7 +131,7 @@ ExchangeTime GradientExchange::run() {
       arrived(wakeup.rank, wakeup.time, wakeup.sum);
     }
   });
-  return {world_.end(), world_.handling_seconds()};
+  return world_.time();
 }
 
 // Wakes a rank when the next piece of its computation is over. The time that it has spent on the

@@ -7,7 +7,15 @@
 
 #include "convoke/study/prediction/step_prediction.hpp"
 
+// The exchanges between ranks, in simulated time.
+
 namespace convoke::study {
+
+/// The time of an exchange.
+struct ExchangeTime {
+  double end = 0;               ///< seconds from the start until the last rank has the result
+  double handling_seconds = 0;  ///< the most time that a rank's core has spent on it
+};
 
 /// The core of a simulated rank.
 struct Core {
@@ -78,8 +86,10 @@ class SimulatedWorld {
   void run(const std::function<void(const Wakeup&)>& handle);
 
   /// Returns when the last core ends, and the most time that one has spent on the exchange.
-  double end() const { return std::ranges::max(cores, {}, &Core::now).now; }
-  double handling_seconds() const { return std::ranges::max(cores, {}, &Core::handling).handling; }
+  ExchangeTime time() const {
+    return {std::ranges::max(cores, {}, &Core::now).now,
+            std::ranges::max(cores, {}, &Core::handling).handling};
+  }
 
   Network network;
   std::vector<Core> cores;  ///< by rank
@@ -115,5 +125,8 @@ inline void SimulatedWorld::run(const std::function<void(const Wakeup&)>& handle
     handle(next);
   }
 }
+
+/// A step in which the ranks sum their gradients. `computation`: seconds of each rank, without the update.
+ExchangeTime sum_gradients(const StepProfile& profile, const Cluster& cluster, int ranks, double computation);
 
 }  // namespace convoke::study
