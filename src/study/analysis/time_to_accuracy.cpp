@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "study/tables/logged_epochs.hpp"
+#include "convoke/study/running/finished_run.hpp"
 
 namespace convoke::study {
 namespace {
