@@ -6,7 +6,6 @@
 
 #include "convoke/core/text.hpp"
 #include "report/study/sections.hpp"
-#include "report/study/series.hpp"
 
 // Results and costs of configurations: accuracy by core-seconds, phases, prices.
 

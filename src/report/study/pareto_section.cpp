@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "report/study/sections.hpp"
-#include "report/study/series.hpp"
 
 // Time, cost and accuracy of every configuration in one figure.
 

@@ -7,7 +7,6 @@
 
 #include "convoke/core/text.hpp"
 #include "report/study/sections.hpp"
-#include "report/study/series.hpp"
 
 // Time, speed-up and efficiency over the workers, and over fractions of the data.
 

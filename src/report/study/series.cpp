@@ -1,4 +1,4 @@
-#include "report/study/series.hpp"
+#include "report/study/sections.hpp"
 
 #include <fmt/format.h>
 
