@@ -40,6 +40,18 @@ std::string remaining_text(double seconds) {
   return seconds < 59 ? format_fixed(std::ceil(seconds), 0) + " s" : format_duration(std::max(seconds, 60.0));
 }
 
+// The most important fields come first, since a narrow terminal cuts the line.
+void add_fields(std::string& line, const EpochFields& fields) {
+  add(line, epoch_text(fields.epoch, fields.epochs));
+  add(line, number_text("loss", fields.loss));
+  add(line, number_text("accuracy", fields.accuracy));
+  add(line, number_text("validation loss", fields.validation_loss));
+  add(line, number_text("validation objective", fields.validation_objective));
+  add(line, number_text("validation accuracy", fields.validation_accuracy));
+  add(line, rate_text(fields.images_per_second));
+  if (fields.seconds > 0) add(line, format_duration(fields.seconds));
+}
+
 }  // namespace
 
 Progress::Progress(std::string title, std::int64_t total_steps, bool active)
@@ -51,8 +63,6 @@ Progress::Progress(std::string title, std::int64_t total_steps, Console console)
     : title_(std::move(title)), total_steps_(total_steps), console_(std::move(console)) {}
 
 // mnist-ensemble  37 %  ETA 12 s  epoch 2/5  loss 0.1043  accuracy 0.9712  6,120 images/s
-//
-// The most important fields come first, since a narrow terminal cuts the line.
 std::string Progress::line(std::int64_t step, const ProgressFields& fields, double now) const {
   std::string line = title_;
   if (total_steps_ > 0)
@@ -61,10 +71,7 @@ std::string Progress::line(std::int64_t step, const ProgressFields& fields, doub
     const double seconds_per_step = (now - start_->seconds) / static_cast<double>(step - start_->step);
     add(line, "ETA " + remaining_text(seconds_per_step * static_cast<double>(total_steps_ - step)));
   }
-  add(line, epoch_text(fields.epoch, fields.epochs));
-  add(line, number_text("loss", fields.loss));
-  add(line, number_text("accuracy", fields.accuracy));
-  add(line, rate_text(fields.images_per_second));
+  add_fields(line, fields);
   return line;
 }
 
@@ -94,14 +101,7 @@ void Progress::update(std::int64_t step, const ProgressFields& fields) noexcept 
 void Progress::epoch_line(const EpochFields& fields) noexcept try {
   if (!console_) return;
   std::string line = title_;
-  add(line, epoch_text(fields.epoch, fields.epochs));
-  add(line, number_text("loss", fields.loss));
-  add(line, number_text("accuracy", fields.accuracy));
-  add(line, number_text("validation loss", fields.validation_loss));
-  add(line, number_text("validation objective", fields.validation_objective));
-  add(line, number_text("validation accuracy", fields.validation_accuracy));
-  add(line, rate_text(fields.images_per_second));
-  if (fields.seconds > 0) add(line, format_duration(fields.seconds));
+  add_fields(line, fields);
   keep(line);
   if (console_->width() == 0) next_ = console_->now() + kPlainSeconds;
 } catch (...) {

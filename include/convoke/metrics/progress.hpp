@@ -9,17 +9,8 @@
 
 namespace convoke::metrics {
 
-/// The fields of a progress line, in addition to percentage and remaining time (ETA); NaN and 0 are left out.
-struct ProgressFields {
-  std::int64_t epoch = 0;  ///< begins at 1
-  std::int64_t epochs = 0;
-  double loss = std::numeric_limits<double>::quiet_NaN();
-  double accuracy = std::numeric_limits<double>::quiet_NaN();
-  double images_per_second = 0;
-};
-
-/// The fields of the line at the end of an epoch; NaN and 0 are left out, infinity is written as "not
-/// finite".
+/// The fields of a progress line, in addition to percentage and remaining time (ETA), or of the line at the
+/// end of an epoch; NaN and 0 are left out, infinity is written as "not finite".
 struct EpochFields {
   std::int64_t epoch = 0;  ///< begins at 1
   std::int64_t epochs = 0;
@@ -32,6 +23,7 @@ struct EpochFields {
   double images_per_second = 0;
   double seconds = 0;
 };
+using ProgressFields = EpochFields;  ///< of an epoch that has not ended
 
 /// Shows the progress of a run: on a terminal in one line, redrawn at most ten times per second, below those
 /// of finished epochs; elsewhere one line per epoch and at most one every 30 seconds. Never throws: the
