@@ -85,10 +85,12 @@ TextTable score_table(const Analysis& analysis) {
 TextTable phase_table(const Analysis& analysis) {
   TextTable table{"Phases", "seconds, mean over the ranks", {"configuration"}};
   std::vector<std::string_view> names;
-  for (const Quantity& quantity : kQuantities) {
-    if (quantity.kind != Quantity::Kind::kPhase && quantity.kind != Quantity::Kind::kDetail) continue;
-    names.push_back(quantity.name);
-    table.columns.emplace_back(quantity.title);
+  for (const Quantity::Kind kind : {Quantity::Kind::kPhase, Quantity::Kind::kDetail}) {
+    for (const Quantity& quantity : kQuantities) {
+      if (quantity.kind != kind) continue;
+      names.push_back(quantity.name);
+      table.columns.emplace_back(quantity.title);
+    }
   }
   add_rows(table, analysis, names);
   return table;

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
@@ -130,40 +131,28 @@ void read_marks(TableRow& row, std::string_view, const std::string& cell, double
   }
 }
 
-constexpr std::array kColumns{
-    words<&Measurement::system>("system"),
-    words<&Measurement::mode>("mode"),
-    count<&Measurement::ranks, 1>("ranks"),
-    count<&Measurement::threads, 1>("threads"),
-    Column{"fraction", read_fraction, [](const Measurement& m) { return exact(m.fraction); }},
-    words<&Measurement::batch>("batch"),
-    words<&Measurement::variant>("variant"),
-    count<&Measurement::repeat, 1>("repeat"),
-    quantity<&Measurement::makespan_seconds>("makespan_seconds"),
-    quantity<&Measurement::epoch_seconds>("epoch_seconds"),
-    quantity<&Measurement::images_per_second>("images_per_second"),
-    quantity<&Measurement::accuracy>("accuracy"),
-    quantity<&Measurement::training_accuracy>("training_accuracy"),
-    quantity<&Measurement::validation_accuracy>("validation_accuracy"),
-    quantity<&Measurement::f1>("f1"),
-    quantity<&Measurement::quadratic_kappa>("quadratic_kappa"),
-    quantity<&Measurement::roc_auc>("roc_auc"),
-    quantity<&Measurement::core_seconds>("core_seconds"),
-    quantity<&Measurement::joules>("joules"),
-    quantity<&Measurement::compute_seconds>("compute_seconds"),
-    quantity<&Measurement::communication_seconds>("communication_seconds"),
-    quantity<&Measurement::load_seconds>("load_seconds"),
-    quantity<&Measurement::evaluation_seconds>("evaluation_seconds"),
-    quantity<&Measurement::test_seconds>("test_seconds"),
-    quantity<&Measurement::gather_seconds>("gather_seconds"),
-    quantity<&Measurement::launch_seconds>("launch_seconds"),
-    count<&Measurement::epochs, 0>("epochs"),
-    words<&Measurement::dataset_hash>("dataset_hash"),
-    words<&Measurement::machine>("machine"),
-    words<&Measurement::started>("started"),
-    Column{"marks", read_marks,
-           [](const Measurement& m) { return fmt::format("{}", fmt::join(m.marks, "; ")); }},
-};
+template <std::size_t... kIndex>
+constexpr auto columns_with(std::index_sequence<kIndex...>) {
+  return std::array{
+      words<&Measurement::system>("system"),
+      words<&Measurement::mode>("mode"),
+      count<&Measurement::ranks, 1>("ranks"),
+      count<&Measurement::threads, 1>("threads"),
+      Column{"fraction", read_fraction, [](const Measurement& m) { return exact(m.fraction); }},
+      words<&Measurement::batch>("batch"),
+      words<&Measurement::variant>("variant"),
+      count<&Measurement::repeat, 1>("repeat"),
+      quantity<kQuantities[kIndex].member>(kQuantities[kIndex].name)...,
+      count<&Measurement::epochs, 0>("epochs"),
+      words<&Measurement::dataset_hash>("dataset_hash"),
+      words<&Measurement::machine>("machine"),
+      words<&Measurement::started>("started"),
+      Column{"marks", read_marks,
+             [](const Measurement& m) { return fmt::format("{}", fmt::join(m.marks, "; ")); }},
+  };
+}
+
+constexpr auto kColumns = columns_with(std::make_index_sequence<kQuantities.size()>());
 
 struct Alias {
   std::string_view name, column;

@@ -30,6 +30,7 @@ struct Quantity {
   Kind kind = Kind::kWhole;
 };
 
+/// In the order of their columns in measurements.csv.
 inline constexpr std::array kQuantities{
     Quantity{"makespan_seconds", "makespan", "s", &Measurement::makespan_seconds, Quantity::Kind::kTime},
     Quantity{"epoch_seconds", "time per epoch", "s", &Measurement::epoch_seconds, Quantity::Kind::kTime},
@@ -50,9 +51,9 @@ inline constexpr std::array kQuantities{
     Quantity{"load_seconds", "load", "s", &Measurement::load_seconds, Quantity::Kind::kPhase},
     Quantity{"evaluation_seconds", "evaluation", "s", &Measurement::evaluation_seconds,
              Quantity::Kind::kPhase},
-    Quantity{"gather_seconds", "gather", "s", &Measurement::gather_seconds, Quantity::Kind::kPhase},
     Quantity{"test_seconds", "test, part of the evaluation", "s", &Measurement::test_seconds,
              Quantity::Kind::kDetail},
+    Quantity{"gather_seconds", "gather", "s", &Measurement::gather_seconds, Quantity::Kind::kPhase},
     Quantity{"launch_seconds", "launch, in addition to the makespan", "s", &Measurement::launch_seconds,
              Quantity::Kind::kDetail},
 };
