@@ -3,21 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "study/analysis/base.hpp"
 
 namespace convoke::study {
 namespace {
-
-struct TimeColumn {
-  std::string_view column, plural;
-};
-
-constexpr std::array kTimes{TimeColumn{"makespan_seconds", "makespans"},
-                            TimeColumn{"epoch_seconds", "times per epoch"},
-                            TimeColumn{"mean_over_ranks_seconds", "means over ranks"}};
 
 // Returns the speed-up of a row, as printed or derived from times.
 std::optional<Range> speedup_of(const Rows& rows, const TableRow& row, std::string_view source) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -34,6 +35,15 @@ inline Range operator/(const Range& a, const Range& b) {  // a >= 0, b > 0
 inline Range one_minus(const Range& r) { return {1 - r.value, 1 - r.high, 1 - r.low}; }
 
 inline bool overlap(const Range& a, const Range& b) { return a.low <= b.high && b.low <= a.high; }
+
+/// A column of times from which speed-ups follow, and its name in findings.
+struct TimeColumn {
+  std::string_view column, plural;
+};
+
+inline constexpr std::array kTimes{TimeColumn{"makespan_seconds", "makespans"},
+                                   TimeColumn{"epoch_seconds", "times per epoch"},
+                                   TimeColumn{"mean_over_ranks_seconds", "means over ranks"}};
 
 /// The rows of a table, with access to their figures.
 class Rows {

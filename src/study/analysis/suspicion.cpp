@@ -38,11 +38,9 @@ std::vector<ClaimedSpeedup> claims_of(const Rows& rows, const TableRow& row) {
                       fmt::format("a decrease of {:.4g} %", decrease->value)});
   }
   if (const auto speedup = Rows::figure(row, "speedup")) claims.push_back({*speedup, "a printed speed-up"});
-  for (const auto& [column, text] : {std::pair{kMakespan, "makespans"},
-                                     {std::string_view("epoch_seconds"), "times per epoch"},
-                                     {kMean, "means over ranks"}}) {
-    if (const auto speedup = rows.speedup(row, column)) {
-      claims.push_back({with_scatter(*speedup, rows, row, column), text});
+  for (const TimeColumn& time : kTimes) {
+    if (const auto speedup = rows.speedup(row, time.column)) {
+      claims.push_back({with_scatter(*speedup, rows, row, time.column), std::string(time.plural)});
     }
   }
   return claims;
