@@ -38,10 +38,9 @@ Chart phase_chart(const RunRecord& run, double ranks) {
 }
 
 // The parts of the steps of each rank as one bar. With many ranks, only those that computed longest: others
-// wait for them.
-Chart step_chart(const Settings& phases, std::size_t ranks) {
+// wait for them. `seconds`: by phase and rank.
+Chart step_chart(const std::vector<std::vector<double>>& seconds, std::size_t ranks) {
   constexpr std::int64_t kShown = 24;
-  std::vector<std::vector<double>> columns;
   Chart chart{Chart::Kind::kBar,
               "Training steps by rank",
               "The ranks of a step end it together: a rank that computes longer waits less, and the others "
@@ -53,9 +52,7 @@ Chart step_chart(const Settings& phases, std::size_t ranks) {
   std::vector<double> computing(ranks, 0);
   for (std::size_t p = kFirstOfStep; p <= kLastOfStep; ++p) {
     chart.table.columns.emplace_back(kPhases[p].name);
-    columns.push_back(numbers_at(phases, kPhases[p].key));
-    columns.back().resize(ranks, NAN);
-    for (std::size_t r = 0; p < kLastOfStep && r < ranks; ++r) computing[r] += columns.back()[r];
+    for (std::size_t r = 0; p < kLastOfStep && r < ranks; ++r) computing[r] += seconds[p][r];
   }
   std::vector<std::size_t> shown = explore::largest<std::size_t>(computing, kShown);
   std::ranges::sort(shown);
@@ -64,7 +61,7 @@ Chart step_chart(const Settings& phases, std::size_t ranks) {
   }
   for (const std::size_t r : shown) {
     std::vector<Cell> row{Cell::count(static_cast<std::int64_t>(r))};
-    for (const std::vector<double>& column : columns) row.push_back(Cell::seconds(column[r]));
+    for (std::size_t p = kFirstOfStep; p <= kLastOfStep; ++p) row.push_back(Cell::seconds(seconds[p][r]));
     chart.table.rows.push_back(std::move(row));
   }
   return chart;
@@ -93,7 +90,7 @@ void add_ranks(Page& page, const RunRecord& run) {
     }
     table.rows.push_back(std::move(row));
   }
-  if (number_at(run.summary, "phases.steps.max") > 0) page.add(step_chart(phases, ranks));
+  if (number_at(run.summary, "phases.steps.max") > 0) page.add(step_chart(columns, ranks));
   if (const Settings& slow = table_at(run.summary, "straggler"); !slow.empty()) {
     page.warning(fmt::format("Rank {} on {} is slower than the others: {}: {}.",
                              count_at(slow, "rank").value_or(0), text_at(slow, "host"),
