@@ -4,8 +4,7 @@
 
 #include "convoke/engine/node_share.hpp"
 #include "convoke/sync/allreduce.hpp"
-#include "study/prediction/library_sum.hpp"
-#include "study/prediction/slice_sum.hpp"
+#include "study/prediction/simulated_sum.hpp"
 
 namespace convoke::study {
 namespace {
@@ -105,15 +104,14 @@ void GradientExchange::add_member(Peers& peers, std::size_t member) {
   std::vector<std::unique_ptr<sync::BucketSum>> sums;
   for (std::size_t i = 0; i < peers.buckets.size(); ++i) {
     const sync::Bucket& bucket = peers.buckets[i];
-    const int number = static_cast<int>(i);
+    const Participant me{world_, peers.group, member, static_cast<int>(i)};
     rank.by_library.push_back(nullptr);
     if (bucket.algorithm == sync::Algorithm::kSlices) {
-      sums.push_back(std::make_unique<SliceSum>(world_, peers.group, member, *peers.phases[i], bucket, number,
-                                                profile_.copy_seconds_per_byte));
+      sums.push_back(
+          std::make_unique<SliceSum>(me, *peers.phases[i], bucket, profile_.copy_seconds_per_byte));
     } else {
-      auto sum =
-          std::make_unique<LibrarySum>(world_, peers.group, member, peers.rounds[member], *peers.inboxes[i],
-                                       bucket, number, profile_.copy_seconds_per_byte);
+      auto sum = std::make_unique<LibrarySum>(me, peers.rounds[member], *peers.inboxes[i], bucket,
+                                              profile_.copy_seconds_per_byte);
       rank.by_library.back() = sum.get();
       sums.push_back(std::move(sum));
     }

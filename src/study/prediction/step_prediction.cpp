@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
-#include "study/prediction/slice_sum.hpp"
+#include "study/prediction/simulated_sum.hpp"
 
 namespace convoke::study {
 namespace {
@@ -53,8 +53,9 @@ ExchangeTime average_models(const StepProfile& profile, const Cluster& cluster, 
   for (std::size_t i = 0; i < averaging.sums; ++i) {
     phases.push_back(std::make_unique<SliceSumPhases>(group.size()));
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      all[rank].sums.push_back(std::make_unique<SliceSum>(
-          world, group, rank, *phases.back(), whole, static_cast<int>(i), profile.copy_seconds_per_byte));
+      const Participant me{world, group, rank, static_cast<int>(i)};
+      all[rank].sums.push_back(
+          std::make_unique<SliceSum>(me, *phases.back(), whole, profile.copy_seconds_per_byte));
     }
   }
   for (const Rank& rank : all) rank.sums.front()->start();
