@@ -44,7 +44,6 @@ void RunSchedule::record(std::size_t configuration, const Measurement& run, doub
   // The ranks of an emulated run were busy one after another.
   const double turns = run.has_mark("emulated") ? static_cast<double>(run.ranks) : 1;
   history.seconds += now ? seconds : turns * run.makespan_seconds.value_or(0);
-  ++history.timed;
 }
 
 bool RunSchedule::wants(std::size_t configuration, std::int64_t repeat) const {
@@ -95,12 +94,12 @@ std::optional<Task> RunSchedule::next(std::optional<double> seconds_left) {
 
 double RunSchedule::expected_seconds(std::size_t configuration) const {
   const History& own = configurations_[configuration];
-  if (own.timed > 0) return own.seconds / static_cast<double>(own.timed);
+  if (!own.runs.empty()) return own.seconds / static_cast<double>(own.runs.size());
   double sum = 0;
   std::int64_t configurations = 0;
   for (const History& other : configurations_) {
-    if (other.timed == 0) continue;
-    sum += other.seconds / static_cast<double>(other.timed);
+    if (other.runs.empty()) continue;
+    sum += other.seconds / static_cast<double>(other.runs.size());
     ++configurations;
   }
   return configurations == 0 ? 0 : sum / static_cast<double>(configurations);

@@ -56,9 +56,8 @@ class RunSchedule {
 
  private:
   struct History {
-    std::vector<Measurement> runs;
-    double seconds = 0;  // sum over `timed`
-    std::int64_t timed = 0;
+    std::vector<Measurement> runs;      // that did not fail
+    double seconds = 0;                 // their sum
     std::int64_t failures = 0;          // consecutive, in this session
     std::map<std::int64_t, bool> made;  // repeats that did not fail; true if not contended, or repeated
   };
