@@ -1,5 +1,3 @@
-#include "report/chart/axis.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "report/chart/distinct_names.hpp"
+#include "report/chart/drawing.hpp"
 
 namespace convoke::report {
 namespace {
