@@ -10,7 +10,6 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
-#include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
 
 namespace convoke::report {

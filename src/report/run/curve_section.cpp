@@ -7,7 +7,6 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
-#include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
 
 // Loss, accuracy, learning rate and speed over epochs; the loss over steps, from the lines of

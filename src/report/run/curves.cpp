@@ -1,5 +1,3 @@
-#include "report/run/curves.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "convoke/core/lookup.hpp"
+#include "report/run/sections.hpp"
 
 namespace convoke::report {
 namespace {

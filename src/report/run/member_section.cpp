@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "convoke/core/lookup.hpp"
-#include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
 
 // Members of an ensemble: their results, their vote, and their disagreement.
