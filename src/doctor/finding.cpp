@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "convoke/core/table.hpp"
+#include "convoke/core/keys.hpp"
 
 namespace convoke::doctor {
 namespace {
