@@ -129,8 +129,10 @@ std::optional<PublishedRange> published_at(const Side& side, const Coordinates& 
   if (figure && figure->base == at) return {};  // a ratio of the base to itself is no claim
   if (const auto printed = printed_at(side, at, quantity)) return printed;
   if (!figure) return {};
-  const std::size_t point = std::min(figure->text.find('.'), figure->text.size() - 1);
-  PublishedRange range{figure->value, figure->value, 0, static_cast<int>(figure->text.size() - point) - 1};
+  // The digits of the value, not those of an interval that follows.
+  const std::string text = figure->text.substr(0, figure->text.find(' '));
+  const std::size_t point = std::min(text.find('.'), text.size() - 1);
+  PublishedRange range{figure->value, figure->value, 0, static_cast<int>(text.size() - point) - 1};
   if (!figure->base) return range;
   for (const char* times : {"makespan_seconds", "epoch_seconds"}) {
     const auto first = printed_at(side, *figure->base, times), own = printed_at(side, at, times);
