@@ -3,19 +3,9 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/hdf5/file.hpp"
+#include "dataset_parts.hpp"
 
 namespace convoke::data {
-namespace {
-
-template <class T>
-void read_values(const StoredPiece& piece, std::int64_t first, std::span<std::byte> rows) {
-  const hdf5::File file = hdf5::File::open(piece.file);
-  file.dataset(piece.path)
-      .read_rows(first, std::span(reinterpret_cast<T*>(rows.data()), rows.size() / sizeof(T)));
-}
-
-}  // namespace
 
 ArrayReader::ArrayReader(StoredArray pieces, SampleType type, std::size_t row_bytes)
     : pieces_(std::move(pieces)), type_(type), row_bytes_(row_bytes) {
@@ -45,9 +35,8 @@ void ArrayReader::read(std::int64_t first, std::span<std::byte> rows) const {
 void ArrayReader::read_piece(std::size_t index, std::int64_t first, std::span<std::byte> rows) const {
   const StoredPiece& piece = pieces_[index];
   if (!piece.offset) {
-    if (type_ == SampleType::kUint8) return read_values<std::uint8_t>(piece, first, rows);
-    if (type_ == SampleType::kInt32) return read_values<std::int32_t>(piece, first, rows);
-    return read_values<float>(piece, first, rows);
+    const hdf5::File file = hdf5::File::open(piece.file);
+    return file.dataset(piece.path).read_rows(first, element_type_of(type_), rows);
   }
   files_[index].open()->read_at(*piece.offset + static_cast<std::uint64_t>(first) * row_bytes_, rows);
 }

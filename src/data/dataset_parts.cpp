@@ -3,14 +3,11 @@
 #include "convoke/data/shards.hpp"
 
 namespace convoke::data {
-namespace {
 
 hdf5::ElementType element_type_of(SampleType type) {
   if (type == SampleType::kUint8) return hdf5::ElementType::kUint8;
   return type == SampleType::kInt32 ? hdf5::ElementType::kInt32 : hdf5::ElementType::kFloat32;
 }
-
-}  // namespace
 
 bool has_column(const SplitSize& split, const Column& column) {
   if (column.array == &StoredSplit::samples) return split.encoded_ends.empty();

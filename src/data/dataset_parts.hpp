@@ -15,6 +15,9 @@
 
 namespace convoke::data {
 
+/// Returns the type of the values in a file.
+hdf5::ElementType element_type_of(SampleType type);
+
 /// An array of one split: the member of StoredSplit, and the type and width of rows.
 struct Column {
   StoredArray StoredSplit::*array;

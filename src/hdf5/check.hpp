@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "convoke/hdf5/handle.hpp"
+#include "convoke/hdf5/file.hpp"
 
 namespace convoke::hdf5 {
 

@@ -48,17 +48,16 @@ Rows select_rows(hid_t dataset, const std::string& where, std::int64_t first, st
   return rows;
 }
 
-template <Element T>
-void read_selection(hid_t dataset, const std::string& where, hid_t memory, hid_t file, T* values) {
+void read_selection(hid_t dataset, const std::string& where, hid_t memory, hid_t file, ElementType wanted,
+                    void* values) {
   const Handle type = own(H5Dget_type(dataset), H5Tclose, where, "cannot read its type");
   const H5T_class_t kind = check(H5Tget_class(type.get()), where, "cannot read its type");
-  const bool readable = kind == H5T_INTEGER || (kind == H5T_FLOAT && std::floating_point<T>);
-  if (!readable) {
-    throw Error(fmt::format("{}: cannot be read as {}: it holds {}", where, name_of(element_type<T>()),
+  const bool floating = wanted == ElementType::kFloat32 || wanted == ElementType::kFloat64;
+  if (kind != H5T_INTEGER && !(kind == H5T_FLOAT && floating)) {
+    throw Error(fmt::format("{}: cannot be read as {}: it holds {}", where, name_of(wanted),
                             kind == H5T_FLOAT ? "floating-point numbers" : "other values than numbers"));
   }
-  check(H5Dread(dataset, memory_type(element_type<T>()), memory, file, H5P_DEFAULT, values), where,
-        "cannot be read");
+  check(H5Dread(dataset, memory_type(wanted), memory, file, H5P_DEFAULT, values), where, "cannot be read");
 }
 
 // True if the array lies, or will lie, in one piece in the file exactly as `ours` in memory.
@@ -96,11 +95,10 @@ ElementType Dataset::type() const {
                          where());
 }
 
-template <Element T>
-void Dataset::read(std::span<T> values) const {
+void Dataset::read_all(ElementType type, std::span<std::byte> values) const {
   const LibraryLock lock;
-  expect_size(*this, values.size());
-  read_selection(handle_.get(), where(), H5S_ALL, H5S_ALL, values.data());
+  expect_size(*this, values.size() / size_of(type));
+  read_selection(handle_.get(), where(), H5S_ALL, H5S_ALL, type, values.data());
 }
 
 // Gives an array of a new file, unless it is small, its place by writing the first number, as HDF5 would do
@@ -113,8 +111,7 @@ bool Dataset::write_directly(ElementType element, std::int64_t first_row, std::s
   {
     const LibraryLock lock;
     const Shape extents = shape();
-    const std::size_t number = check_size(H5Tget_size(memory_type(element)), where(), "cannot be written");
-    const std::uint64_t bytes = static_cast<std::uint64_t>(extents.elements()) * number;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(extents.elements()) * size_of(element);
     if (bytes < kSmallest || type() != element || !is_raw(handle_.get(), element, where())) return false;
     std::optional<std::uint64_t> offset = raw_offset();
     if (!offset) {
@@ -136,29 +133,26 @@ bool Dataset::write_directly(ElementType element, std::int64_t first_row, std::s
   return true;
 }
 
-template <Element T>
-void Dataset::write(std::span<const T> values) {
-  expect_size(*this, values.size());
-  if (write_directly(element_type<T>(), 0, std::as_bytes(values))) return;
+void Dataset::write_all(ElementType type, std::span<const std::byte> values) {
+  expect_size(*this, values.size() / size_of(type));
+  if (write_directly(type, 0, values)) return;
   const LibraryLock lock;
-  check(H5Dwrite(handle_.get(), memory_type(element_type<T>()), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-        where(), "cannot be written");
+  check(H5Dwrite(handle_.get(), memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), where(),
+        "cannot be written");
 }
 
-template <Element T>
-void Dataset::read_rows(std::int64_t first, std::span<T> values) const {
+void Dataset::read_rows(std::int64_t first, ElementType type, std::span<std::byte> values) const {
   const LibraryLock lock;
-  const Rows rows = select_rows(handle_.get(), where(), first, values.size());
-  read_selection(handle_.get(), where(), rows.memory.get(), rows.file.get(), values.data());
+  const Rows rows = select_rows(handle_.get(), where(), first, values.size() / size_of(type));
+  read_selection(handle_.get(), where(), rows.memory.get(), rows.file.get(), type, values.data());
 }
 
-template <Element T>
-void Dataset::write_rows(std::int64_t first, std::span<const T> values) {
+void Dataset::write_rows(std::int64_t first, ElementType type, std::span<const std::byte> values) {
   const LibraryLock lock;
-  const Rows rows = select_rows(handle_.get(), where(), first, values.size());
-  if (write_directly(element_type<T>(), first, std::as_bytes(values))) return;
-  check(H5Dwrite(handle_.get(), memory_type(element_type<T>()), rows.memory.get(), rows.file.get(),
-                 H5P_DEFAULT, values.data()),
+  const Rows rows = select_rows(handle_.get(), where(), first, values.size() / size_of(type));
+  if (write_directly(type, first, values)) return;
+  check(H5Dwrite(handle_.get(), memory_type(type), rows.memory.get(), rows.file.get(), H5P_DEFAULT,
+                 values.data()),
         where(), "cannot be written");
 }
 
@@ -180,26 +174,5 @@ std::uint64_t Dataset::stored_bytes() const {
   const LibraryLock lock;
   return H5Dget_storage_size(handle_.get());
 }
-
-template void Dataset::read(std::span<std::uint8_t>) const;
-template void Dataset::read(std::span<std::int32_t>) const;
-template void Dataset::read(std::span<std::int64_t>) const;
-template void Dataset::read(std::span<float>) const;
-template void Dataset::read(std::span<double>) const;
-template void Dataset::write(std::span<const std::uint8_t>);
-template void Dataset::write(std::span<const std::int32_t>);
-template void Dataset::write(std::span<const std::int64_t>);
-template void Dataset::write(std::span<const float>);
-template void Dataset::write(std::span<const double>);
-template void Dataset::read_rows(std::int64_t, std::span<std::uint8_t>) const;
-template void Dataset::read_rows(std::int64_t, std::span<std::int32_t>) const;
-template void Dataset::read_rows(std::int64_t, std::span<std::int64_t>) const;
-template void Dataset::read_rows(std::int64_t, std::span<float>) const;
-template void Dataset::read_rows(std::int64_t, std::span<double>) const;
-template void Dataset::write_rows(std::int64_t, std::span<const std::uint8_t>);
-template void Dataset::write_rows(std::int64_t, std::span<const std::int32_t>);
-template void Dataset::write_rows(std::int64_t, std::span<const std::int64_t>);
-template void Dataset::write_rows(std::int64_t, std::span<const float>);
-template void Dataset::write_rows(std::int64_t, std::span<const double>);
 
 }  // namespace convoke::hdf5

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstring>
 #include <span>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
-#include "lent_image.hpp"
 #include "new_file.hpp"
 #include "types.hpp"
 
@@ -64,6 +64,34 @@ void require_hdf5(const std::filesystem::path& file) {
   if (!has_signature(in, bytes)) {
     throw Error(fmt::format("{}: is not an HDF5 file", file.string()));
   }
+}
+
+// By default HDF5 copies an image into the property list and again into each file that is opened. These
+// functions give it the same memory each time. `udata` is the address of the image.
+
+void* lend(std::size_t, H5FD_file_image_op_t, void* udata) { return udata; }
+
+void* copy(void* to, const void* from, std::size_t bytes, H5FD_file_image_op_t, void*) {
+  return to == from ? to : std::memcpy(to, from, bytes);
+}
+
+// HDF5 reallocates only files that grow.
+void* refuse_growth(void*, std::size_t, H5FD_file_image_op_t, void*) { return nullptr; }
+
+herr_t keep(void*, H5FD_file_image_op_t, void*) { return 0; }
+void* same_udata(void* udata) { return udata; }
+herr_t keep_udata(void*) { return 0; }
+
+// Makes the files that are opened with `access` read `image`, the bytes of an HDF5 file, in place.
+void lend_image(const Handle& access, std::span<const std::byte> image, const std::string& where) {
+  constexpr const char* kCannot = "cannot be read from memory";
+  constexpr std::size_t kGrowth = 1U << 16;  // of a file that is written
+  // HDF5's types have no const, but it does not change the bytes of a file that is read.
+  auto* const bytes = const_cast<std::byte*>(image.data());
+  H5FD_file_image_callbacks_t callbacks{lend, copy, refuse_growth, keep, same_udata, keep_udata, bytes};
+  check(H5Pset_fapl_core(access.get(), kGrowth, false), where, kCannot);
+  check(H5Pset_file_image_callbacks(access.get(), &callbacks), where, kCannot);
+  check(H5Pset_file_image(access.get(), bytes, image.size()), where, kCannot);
 }
 
 }  // namespace
@@ -141,10 +169,7 @@ Dataset File::reserve(const std::string& name, ElementType type, const Shape& sh
   Dataset dataset = make_dataset(name, type, shape, 0, true);
   if (shape.elements() > 0) {
     const std::uint64_t offset = dataset.place_in_file();
-    const std::size_t number =
-        check_size(H5Tget_size(memory_type(type)), dataset.where(), "cannot be written");
-    const std::uint64_t bytes = static_cast<std::uint64_t>(shape.elements()) * number;
-    output_->reserve(offset, offset + bytes);
+    output_->reserve(offset, offset + static_cast<std::uint64_t>(shape.elements()) * size_of(type));
   }
   return dataset;
 }

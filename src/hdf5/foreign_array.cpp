@@ -48,9 +48,10 @@ std::optional<Shape> ForeignArray::chunk() const {
   return Shape(std::vector<std::int64_t>(extents.begin(), extents.end()));
 }
 
-template <Element T>
-void ForeignArray::read_slices(std::size_t axis, std::int64_t first, std::span<T> values) const {
+void ForeignArray::read_slices(std::size_t axis, std::int64_t first, ElementType type,
+                               std::span<std::byte> bytes) const {
   const LibraryLock lock;
+  const std::size_t values = bytes.size() / size_of(type);
   const Shape whole = shape();
   ensure(axis < whole.rank() && readable_type() != ElementType::kOther, "an axis of an array of numbers");
   std::vector<hsize_t> start(whole.rank(), 0), count;
@@ -59,18 +60,17 @@ void ForeignArray::read_slices(std::size_t axis, std::int64_t first, std::span<T
     count.push_back(static_cast<hsize_t>(whole[i]));
     if (i != axis) of_slice *= static_cast<std::size_t>(whole[i]);
   }
-  ensure(of_slice > 0 && values.size() % of_slice == 0 && first >= 0 &&
-             first + static_cast<std::int64_t>(values.size() / of_slice) <= whole[axis],
+  ensure(of_slice > 0 && values % of_slice == 0 && first >= 0 &&
+             first + static_cast<std::int64_t>(values / of_slice) <= whole[axis],
          "whole slices of the array");
   start[axis] = static_cast<hsize_t>(first);
-  count[axis] = values.size() / of_slice;
+  count[axis] = values / of_slice;
   const Handle file = own(H5Dget_space(handle_.get()), H5Sclose, where(), kUnreadable);
   check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
         where(), kUnreadable);
   const Handle memory = own(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose,
                             where(), kUnreadable);
-  check(H5Dread(handle_.get(), memory_type(element_type<T>()), memory.get(), file.get(), H5P_DEFAULT,
-                values.data()),
+  check(H5Dread(handle_.get(), memory_type(type), memory.get(), file.get(), H5P_DEFAULT, bytes.data()),
         where(), kUnreadable);
 }
 
@@ -110,11 +110,5 @@ std::vector<ForeignArray> ForeignArray::referenced() const {
   }
   return arrays;
 }
-
-template void ForeignArray::read_slices(std::size_t, std::int64_t, std::span<std::uint8_t>) const;
-template void ForeignArray::read_slices(std::size_t, std::int64_t, std::span<std::int32_t>) const;
-template void ForeignArray::read_slices(std::size_t, std::int64_t, std::span<std::int64_t>) const;
-template void ForeignArray::read_slices(std::size_t, std::int64_t, std::span<float>) const;
-template void ForeignArray::read_slices(std::size_t, std::int64_t, std::span<double>) const;
 
 }  // namespace convoke::hdf5

@@ -175,30 +175,4 @@ Dataset Group::create_dataset(const std::string& name, ElementType type, const S
   return make_dataset(name, type, shape, deflate, false);
 }
 
-template <Element T>
-Dataset Group::write(const std::string& name, std::span<const T> values, const Shape& shape) {
-  Dataset dataset = create_dataset(name, element_type<T>(), shape);
-  dataset.write(values);
-  return dataset;
-}
-
-template <Element T>
-std::vector<T> Group::read(const std::string& name) const {
-  const Dataset stored = dataset(name);
-  std::vector<T> values(static_cast<std::size_t>(stored.shape().elements()));
-  stored.read(std::span<T>(values));
-  return values;
-}
-
-template Dataset Group::write(const std::string&, std::span<const std::uint8_t>, const Shape&);
-template Dataset Group::write(const std::string&, std::span<const std::int32_t>, const Shape&);
-template Dataset Group::write(const std::string&, std::span<const std::int64_t>, const Shape&);
-template Dataset Group::write(const std::string&, std::span<const float>, const Shape&);
-template Dataset Group::write(const std::string&, std::span<const double>, const Shape&);
-template std::vector<std::uint8_t> Group::read(const std::string&) const;
-template std::vector<std::int32_t> Group::read(const std::string&) const;
-template std::vector<std::int64_t> Group::read(const std::string&) const;
-template std::vector<float> Group::read(const std::string&) const;
-template std::vector<double> Group::read(const std::string&) const;
-
 }  // namespace convoke::hdf5

@@ -1,64 +1,44 @@
 #include "types.hpp"
 
+#include <array>
 #include <cassert>
 #include <cstring>
 
 namespace convoke::hdf5 {
 
+namespace {
+
+// Returns the entry of a table in the order of ElementType.
+template <class Table>
+auto entry_of(const Table& table, ElementType type) {
+  return table.at(static_cast<std::size_t>(type));
+}
+
+}  // namespace
+
 std::string_view name_of(ElementType type) {
-  switch (type) {
-    case ElementType::kUint8:
-      return "uint8";
-    case ElementType::kInt32:
-      return "int32";
-    case ElementType::kInt64:
-      return "int64";
-    case ElementType::kFloat32:
-      return "float32";
-    case ElementType::kFloat64:
-      return "float64";
-    case ElementType::kOther:
-      break;
-  }
-  return "another type";
+  constexpr std::array<std::string_view, 6> kNames{"uint8",   "int32",   "int64",
+                                                   "float32", "float64", "another type"};
+  return entry_of(kNames, type);
+}
+
+std::size_t size_of(ElementType type) {
+  assert(type != ElementType::kOther);
+  return entry_of(std::array<std::size_t, 5>{1, 4, 8, 4, 8}, type);
 }
 
 hid_t memory_type(ElementType type) {
-  switch (type) {
-    case ElementType::kUint8:
-      return H5T_NATIVE_UINT8;
-    case ElementType::kInt32:
-      return H5T_NATIVE_INT32;
-    case ElementType::kInt64:
-      return H5T_NATIVE_INT64;
-    case ElementType::kFloat32:
-      return H5T_NATIVE_FLOAT;
-    case ElementType::kFloat64:
-      return H5T_NATIVE_DOUBLE;
-    case ElementType::kOther:
-      break;
-  }
-  assert(false);
-  return H5I_INVALID_HID;
+  assert(type != ElementType::kOther);
+  const std::array types{H5T_NATIVE_UINT8, H5T_NATIVE_INT32,  H5T_NATIVE_INT64,
+                         H5T_NATIVE_FLOAT, H5T_NATIVE_DOUBLE, hid_t{H5I_INVALID_HID}};
+  return entry_of(types, type);
 }
 
 hid_t file_type(ElementType type) {
-  switch (type) {
-    case ElementType::kUint8:
-      return H5T_STD_U8LE;
-    case ElementType::kInt32:
-      return H5T_STD_I32LE;
-    case ElementType::kInt64:
-      return H5T_STD_I64LE;
-    case ElementType::kFloat32:
-      return H5T_IEEE_F32LE;
-    case ElementType::kFloat64:
-      return H5T_IEEE_F64LE;
-    case ElementType::kOther:
-      break;
-  }
-  assert(false);
-  return H5I_INVALID_HID;
+  assert(type != ElementType::kOther);
+  const std::array types{H5T_STD_U8LE,   H5T_STD_I32LE,  H5T_STD_I64LE,
+                         H5T_IEEE_F32LE, H5T_IEEE_F64LE, hid_t{H5I_INVALID_HID}};
+  return entry_of(types, type);
 }
 
 ElementType element_type_of(hid_t stored, const std::string& where) {

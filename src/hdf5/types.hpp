@@ -4,19 +4,11 @@
 #include <vector>
 
 #include "check.hpp"
-#include "convoke/hdf5/file.hpp"
 
 namespace convoke::hdf5 {
 
-template <Element T>
-constexpr ElementType element_type() {
-  if constexpr (std::same_as<T, std::uint8_t>) return ElementType::kUint8;
-  if constexpr (std::same_as<T, std::int32_t>) return ElementType::kInt32;
-  if constexpr (std::same_as<T, std::int64_t>) return ElementType::kInt64;
-  if constexpr (std::same_as<T, float>) return ElementType::kFloat32;
-  if constexpr (std::same_as<T, double>) return ElementType::kFloat64;
-}
-
+/// Returns the bytes of an element in memory. Not for kOther.
+std::size_t size_of(ElementType type);
 /// Returns HDF5's type of the elements in memory. Not for kOther.
 hid_t memory_type(ElementType type);
 /// Returns HDF5's type in files: little endian on every machine. Not for kOther.

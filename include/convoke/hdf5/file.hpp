@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "convoke/core/shape.hpp"
-#include "convoke/hdf5/handle.hpp"
 
 // HDF5 files: groups of named arrays and attributes. Every failure is a convoke::Error that names the file,
 // the object in it and HDF5's innermost reason; HDF5 prints no messages. Each thread may use different files;
@@ -27,6 +27,33 @@ namespace convoke::hdf5 {
 
 class NewFile;
 
+/// Owns an HDF5 identifier (a hid_t) and the function that closes it. Move only; ignores errors of closing.
+class Handle {
+ public:
+  using Id = std::int64_t;
+  using Close = int (*)(Id);
+
+  Handle() = default;
+  Handle(Id id, Close close) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() { reset(); }
+
+  Id get() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+  /// Closes now; returns the result of the closing function (negative: failure), or 0 if there was no
+  /// identifier.
+  int reset();
+
+ private:
+  Id id_ = -1;
+  Close close_ = nullptr;
+};
+
 /// The type of an array's elements. kOther: an unsupported type (16-bit numbers, text, compounds, ...).
 enum class ElementType { kUint8, kInt32, kInt64, kFloat32, kFloat64, kOther };
 
@@ -38,6 +65,15 @@ std::string_view name_of(ElementType type);
 template <class T>
 concept Element = std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double>;
+
+template <Element T>
+constexpr ElementType element_type() {
+  if constexpr (std::same_as<T, std::uint8_t>) return ElementType::kUint8;
+  if constexpr (std::same_as<T, std::int32_t>) return ElementType::kInt32;
+  if constexpr (std::same_as<T, std::int64_t>) return ElementType::kInt64;
+  if constexpr (std::same_as<T, float>) return ElementType::kFloat32;
+  if constexpr (std::same_as<T, double>) return ElementType::kFloat64;
+}
 
 /// An object with attributes: a group or a dataset.
 class Object {
@@ -89,15 +125,26 @@ class Dataset : public Object {
 
   /// Reads the whole array. The span must have exactly shape().elements() values.
   template <Element T>
-  void read(std::span<T> values) const;
+  void read(std::span<T> values) const {
+    read_all(element_type<T>(), std::as_writable_bytes(values));
+  }
   template <Element T>
-  void write(std::span<const T> values);
+  void write(std::span<const T> values) {
+    write_all(element_type<T>(), std::as_bytes(values));
+  }
 
   /// Reads the rows first, first + 1, ...: as many as the span holds (a multiple of a row's elements).
+  /// `type`: of the values in memory.
+  void read_rows(std::int64_t first, ElementType type, std::span<std::byte> values) const;
+  void write_rows(std::int64_t first, ElementType type, std::span<const std::byte> values);
   template <Element T>
-  void read_rows(std::int64_t first, std::span<T> values) const;
+  void read_rows(std::int64_t first, std::span<T> values) const {
+    read_rows(first, element_type<T>(), std::as_writable_bytes(values));
+  }
   template <Element T>
-  void write_rows(std::int64_t first, std::span<const T> values);
+  void write_rows(std::int64_t first, std::span<const T> values) {
+    write_rows(first, element_type<T>(), std::as_bytes(values));
+  }
 
   /// Returns the offset of the array's bytes in the file if they lie in one piece exactly as `type()` in
   /// memory (contiguous, uncompressed, native byte order, allocated): then element i is at offset + i * size.
@@ -112,6 +159,8 @@ class Dataset : public Object {
   friend class Group;
   friend class File;
   using Object::Object;
+  void read_all(ElementType type, std::span<std::byte> values) const;
+  void write_all(ElementType type, std::span<const std::byte> values);
   std::uint64_t place_in_file() const;  ///< raw_offset(), which must exist
   bool write_directly(ElementType type, std::int64_t first_row, std::span<const std::byte> values);
 };
@@ -140,7 +189,11 @@ class Group : public Object {
 
   /// Creates a dataset of T's type and writes it. `values` must have shape.elements() values.
   template <Element T>
-  Dataset write(const std::string& name, std::span<const T> values, const Shape& shape);
+  Dataset write(const std::string& name, std::span<const T> values, const Shape& shape) {
+    Dataset dataset = create_dataset(name, element_type<T>(), shape);
+    dataset.write(values);
+    return dataset;
+  }
   /// Creates a dataset with one axis.
   template <Element T>
   Dataset write(const std::string& name, const std::vector<T>& values) {
@@ -148,7 +201,12 @@ class Group : public Object {
   }
   /// Reads the whole array `name`, converted to T.
   template <Element T>
-  std::vector<T> read(const std::string& name) const;
+  std::vector<T> read(const std::string& name) const {
+    const Dataset stored = dataset(name);
+    std::vector<T> values(static_cast<std::size_t>(stored.shape().elements()));
+    stored.read(std::span<T>(values));
+    return values;
+  }
 
  protected:
   using Object::Object;

@@ -27,7 +27,9 @@ class ForeignArray : public Dataset {
   /// Reads the slices first, first + 1, ... along an axis: as many as the span holds. The values keep the
   /// order of the axes. Numbers are converted to T.
   template <Element T>
-  void read_slices(std::size_t axis, std::int64_t first, std::span<T> values) const;
+  void read_slices(std::size_t axis, std::int64_t first, std::span<T> values) const {
+    read_slices(axis, first, element_type<T>(), std::as_writable_bytes(values));
+  }
 
   /// True for texts of fixed or variable length.
   bool holds_texts() const;
@@ -40,6 +42,7 @@ class ForeignArray : public Dataset {
 
  private:
   ForeignArray(Handle handle, const ForeignArray& from);
+  void read_slices(std::size_t axis, std::int64_t first, ElementType type, std::span<std::byte> bytes) const;
 };
 
 }  // namespace convoke::hdf5
