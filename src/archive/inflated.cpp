@@ -19,22 +19,25 @@ constexpr std::size_t kBufferBytes = 1U << 17;
 constexpr const char* kDamaged = "get it again, and compare its checksum";
 
 /// A deflated stream: a gzip file, whose checksums zlib checks, or a part of a file.
-class Inflated : public ByteReader {
+class Inflated final : public ByteReader {
  public:
-  /// `begin`, `end`: of the packed bytes within `packed`.
-  Inflated(std::unique_ptr<ByteReader> packed, std::string name, std::uint64_t begin, std::uint64_t end,
-           int window_bits)
-      : ByteReader(std::move(name)),
-        packed_(std::move(packed)),
-        begin_(begin),
-        end_(end),
-        at_(begin),
-        input_(kBufferBytes) {
-    if (inflateInit2(&stream_, window_bits) != Z_OK) throw std::bad_alloc();
+  /// `part`: of `packed`; none: a gzip file.
+  Inflated(std::unique_ptr<ByteReader> packed, std::string name, const std::optional<PackedPart>& part)
+      : ByteReader(std::move(name)), packed_(std::move(packed)), part_(part), input_(kBufferBytes) {
+    if (part_) {
+      begin_ = part_->offset;
+      end_ = part_->offset + part_->packed_bytes;
+    }
+    at_ = begin_;
+    if (inflateInit2(&stream_, part_ ? -MAX_WBITS : 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   Inflated(const Inflated&) = delete;
   Inflated& operator=(const Inflated&) = delete;
   ~Inflated() override { inflateEnd(&stream_); }
+
+  std::optional<std::uint64_t> size() const override {
+    return part_ ? std::optional(part_->bytes) : std::nullopt;
+  }
 
   std::size_t read_some(std::uint64_t offset, std::span<std::byte> bytes) override {
     if (offset < position_ - window_.size()) rewind();
@@ -53,24 +56,34 @@ class Inflated : public ByteReader {
     return done;
   }
 
- protected:
-  /// Called after `bytes` were unpacked, in order.
-  virtual void unpacked(std::span<const std::byte> bytes) { static_cast<void>(bytes); }
-  /// Called when the stream restarts.
-  virtual void restarted() {}
-  /// Called at the end of a stream: checks it, and returns true if another stream follows.
-  virtual bool has_next_stream() { return false; }
-
-  std::uint64_t position() const { return position_; }
-
-  /// Returns the next packed byte, or none at the end.
-  std::optional<std::uint8_t> peek() {
-    if (stream_.avail_in == 0) fill();
-    if (stream_.avail_in == 0) return {};
-    return *stream_.next_in;
+ private:
+  // Takes the next unpacked bytes of a part into account.
+  void add_to_checksum(std::span<const std::byte> bytes) {
+    if (!part_) return;
+    if (position_ + bytes.size() > part_->bytes) refuse_size(position_ + bytes.size());
+    crc_ = crc32(bytes, crc_);
   }
 
- private:
+  // At the end of a stream: checks a part, and returns true if another stream of a gzip file follows.
+  // Anything else after a stream is padding, as for gzip.
+  bool has_next_stream() {
+    if (!part_) {
+      if (stream_.avail_in == 0) fill();
+      return stream_.avail_in > 0 && *stream_.next_in == 0x1F;
+    }
+    if (position_ != part_->bytes) refuse_size(position_);
+    if (crc_ != part_->crc) {
+      throw Error(fmt::format("{}: is corrupt: its checksum is {:08x}, not {:08x}", name(), crc_, part_->crc),
+                  kDamaged);
+    }
+    return false;
+  }
+
+  [[noreturn]] void refuse_size(std::uint64_t bytes) const {
+    throw Error(fmt::format("{}: is corrupt: it has {} bytes unpacked, not {}", name(), bytes, part_->bytes),
+                kDamaged);
+  }
+
   void rewind() {
     inflateReset(&stream_);
     stream_.avail_in = 0;
@@ -78,7 +91,7 @@ class Inflated : public ByteReader {
     position_ = 0;
     window_.clear();
     ended_ = false;
-    restarted();
+    crc_ = 0;
   }
 
   void fill() {
@@ -109,7 +122,7 @@ class Inflated : public ByteReader {
       const bool exhausted = stream_.avail_in == 0;
       const int state = inflate(&stream_, Z_NO_FLUSH);
       const std::size_t got = room - stream_.avail_out;
-      unpacked(bytes.subspan(done, got));
+      add_to_checksum(bytes.subspan(done, got));
       done += got;
       position_ += got;
       if (state == Z_STREAM_END) {
@@ -132,56 +145,14 @@ class Inflated : public ByteReader {
   }
 
   std::unique_ptr<ByteReader> packed_;
-  std::uint64_t begin_, end_;
-  std::uint64_t at_;            // in packed_: the next byte to read
+  std::optional<PackedPart> part_;
+  std::uint64_t begin_ = 0, end_ = std::numeric_limits<std::uint64_t>::max();  // of the bytes in packed_
+  std::uint64_t at_ = 0;        // in packed_: the next byte to read
   std::uint64_t position_ = 0;  // in the unpacked bytes: the end of the window
   bool ended_ = false;
+  std::uint32_t crc_ = 0;  // of the unpacked bytes of a part
   std::vector<std::byte> input_, window_;
   z_stream stream_{};
-};
-
-class GzipFile final : public Inflated {
- public:
-  GzipFile(std::unique_ptr<ByteReader> file, std::string name)
-      : Inflated(std::move(file), std::move(name), 0, std::numeric_limits<std::uint64_t>::max(),
-                 16 + MAX_WBITS) {}
-  std::optional<std::uint64_t> size() const override { return {}; }
-
- private:
-  // A file may contain several gzip streams, one after the other; anything else after a stream is padding, as
-  // for gzip.
-  bool has_next_stream() override { return peek() == std::uint8_t{0x1F}; }
-};
-
-class DeflatedPart final : public Inflated {
- public:
-  DeflatedPart(std::unique_ptr<ByteReader> file, std::string name, const PackedPart& part)
-      : Inflated(std::move(file), std::move(name), part.offset, part.offset + part.packed_bytes, -MAX_WBITS),
-        part_(part) {}
-  std::optional<std::uint64_t> size() const override { return part_.bytes; }
-
- private:
-  void restarted() override { crc_ = 0; }
-  void unpacked(std::span<const std::byte> bytes) override {
-    if (position() + bytes.size() > part_.bytes) refuse_size(position() + bytes.size());
-    crc_ = crc32(bytes, crc_);
-  }
-  bool has_next_stream() override {
-    if (position() != part_.bytes) refuse_size(position());
-    if (crc_ != part_.crc) {
-      throw Error(fmt::format("{}: is corrupt: its checksum is {:08x}, not {:08x}", name(), crc_, part_.crc),
-                  kDamaged);
-    }
-    return false;
-  }
-
-  [[noreturn]] void refuse_size(std::uint64_t bytes) const {
-    throw Error(fmt::format("{}: is corrupt: it has {} bytes unpacked, not {}", name(), bytes, part_.bytes),
-                kDamaged);
-  }
-
-  PackedPart part_;
-  std::uint32_t crc_ = 0;
 };
 
 }  // namespace
@@ -196,12 +167,12 @@ std::unique_ptr<ByteReader> open_gzip(const std::filesystem::path& file) {
   if (!begins_as_gzip(*plain)) {
     throw Error(fmt::format("{}: is not a gzip file", file.string()), "get it again, and compare its size");
   }
-  return std::make_unique<GzipFile>(std::move(plain), file.string());
+  return std::make_unique<Inflated>(std::move(plain), file.string(), std::nullopt);
 }
 
 std::unique_ptr<ByteReader> open_deflated(std::unique_ptr<ByteReader> file, std::string name,
                                           const PackedPart& part) {
-  return std::make_unique<DeflatedPart>(std::move(file), std::move(name), part);
+  return std::make_unique<Inflated>(std::move(file), std::move(name), part);
 }
 
 }  // namespace convoke::archive
