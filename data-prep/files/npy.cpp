@@ -124,7 +124,8 @@ void write_values(const std::filesystem::path& file, const Shape& shape, std::sp
 
 }  // namespace
 
-NpyReader::NpyReader(std::unique_ptr<archive::ByteReader> bytes) : bytes_(std::move(bytes)) {
+NpyReader::NpyReader(std::unique_ptr<archive::ByteReader> bytes)
+    : SampleArray(bytes->name()), bytes_(std::move(bytes)) {
   std::array<char, 8> start{};
   const std::size_t got = bytes_->read_some(0, std::as_writable_bytes(std::span(start)));
   if (!std::string_view(start.data(), got).starts_with(kNpyMagic)) {
@@ -164,7 +165,7 @@ NpyReader::NpyReader(std::unique_ptr<archive::ByteReader> bytes) : bytes_(std::m
       [&](const auto& type) { return count_values(shape_, sizeof(type[0]), size - begin_, name()); }, none_);
 }
 
-NpyValues NpyReader::values(std::size_t count) const {
+NpyValues SampleArray::values(std::size_t count) const {
   return std::visit([&](auto type) -> NpyValues { return decltype(type)(count); }, none_);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/core/error.hpp"
 
@@ -12,22 +13,15 @@ namespace {
 constexpr std::int64_t kUsualBlock = 1 << 20, kLargestBlock = 64 << 20;
 
 NpyValues none_of(hdf5::ElementType type, const std::string& name) {
-  switch (type) {
-    case hdf5::ElementType::kUint8:
-      return std::vector<std::uint8_t>();
-    case hdf5::ElementType::kInt32:
-      return std::vector<std::int32_t>();
-    case hdf5::ElementType::kInt64:
-      return std::vector<std::int64_t>();
-    case hdf5::ElementType::kFloat32:
-      return std::vector<float>();
-    case hdf5::ElementType::kFloat64:
-      return std::vector<double>();
-    case hdf5::ElementType::kOther:
-      break;
+  if (type == hdf5::ElementType::kOther) {
+    throw Error(fmt::format("{}: does not hold numbers", name),
+                "store it as numbers: uint8, int32, float32, ...; MATLAB's tables and objects as arrays");
   }
-  throw Error(fmt::format("{}: does not hold numbers", name),
-              "store it as numbers: uint8, int32, float32, ...; MATLAB's tables and objects as arrays");
+  // In the order of ElementType.
+  const std::array<NpyValues, 5> values{std::vector<std::uint8_t>(), std::vector<std::int32_t>(),
+                                        std::vector<std::int64_t>(), std::vector<float>(),
+                                        std::vector<double>()};
+  return values.at(static_cast<std::size_t>(type));
 }
 
 }  // namespace
@@ -41,7 +35,8 @@ Shape shown_shape(const hdf5::ForeignArray& array) {
 }
 
 Hdf5Array::Hdf5Array(hdf5::ForeignArray array, std::size_t sample_axis)
-    : array_(std::move(array)), name_(array_.where()), block_(none_of(array_.readable_type(), name_)) {
+    : SampleArray(array.where()), array_(std::move(array)) {
+  block_ = none_ = none_of(array_.readable_type(), name_);
   const std::vector<std::int64_t> stored = array_.shape().extents();
   if (sample_axis >= stored.size()) throw Error(fmt::format("{}: is a single value", name_));
   const auto in_file = [&](std::size_t axis) { return is_matlab(array_) ? stored.size() - 1 - axis : axis; };
@@ -75,11 +70,6 @@ Hdf5Array::Hdf5Array(hdf5::ForeignArray array, std::size_t sample_axis)
     stride[axis - 1] = stride[axis] * static_cast<std::size_t>(extent);
   }
   for (const std::size_t axis : axes) strides_.push_back(stride[in_file(axis)]);
-}
-
-NpyValues Hdf5Array::values(std::size_t count) const {
-  return std::visit([&](const auto& type) -> NpyValues { return std::decay_t<decltype(type)>(count); },
-                    block_);
 }
 
 // Reads the block that begins with sample `first`. The last block has as many samples as the others, so that

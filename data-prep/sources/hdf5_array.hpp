@@ -1,6 +1,4 @@
 #pragma once
-#include <string>
-
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/hdf5/foreign_array.hpp"
 
@@ -9,25 +7,19 @@ namespace convoke::data_prep {
 /// True if MATLAB wrote the array; its axes are then reversed in the file.
 bool is_matlab(const hdf5::Object& array);
 
-/// An array of an HDF5 file that is read sample by sample, with any axis for the samples. One block of
-/// samples is held in memory.
+/// An array of an HDF5 file that is read sample by sample, with any axis for the samples. Its shape has the
+/// samples first, then the other axes in their order. One block of samples is held in memory.
 class Hdf5Array final : public SampleArray {
  public:
   /// `sample_axis`: of the array as its program shows it. Throws Error if the array does not hold numbers.
   Hdf5Array(hdf5::ForeignArray array, std::size_t sample_axis);
 
-  const std::string& name() const override { return name_; }
-  /// The samples first, then the other axes in their order.
-  const Shape& shape() const override { return shape_; }
-  NpyValues values(std::size_t count) const override;
   void read(std::uint64_t first, NpyValues& values) override;
 
  private:
   void load(std::int64_t first);
 
   hdf5::ForeignArray array_;
-  std::string name_;
-  Shape shape_;
   std::size_t stored_axis_;           // of the samples, in the file
   std::vector<std::size_t> strides_;  // in a block, of the axes of shape_
   std::int64_t block_samples_ = 1;

@@ -1,8 +1,11 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,13 +24,20 @@ class SampleArray {
   virtual ~SampleArray() = default;
 
   /// The file, and the array in it, for messages.
-  virtual const std::string& name() const = 0;
-  virtual const Shape& shape() const = 0;
+  const std::string& name() const { return name_; }
+  const Shape& shape() const { return shape_; }
   /// Returns `count` values of the array's type, to be read into.
-  virtual NpyValues values(std::size_t count) const = 0;
+  NpyValues values(std::size_t count) const;
   /// Reads the row-major values first, first + 1, ...: as many as `values`, which came from values(), holds.
   /// Reading sample by sample is fast. Throws Error if the values are damaged.
   virtual void read(std::uint64_t first, NpyValues& values) = 0;
+
+ protected:
+  explicit SampleArray(std::string name) : name_(std::move(name)) {}
+
+  std::string name_;
+  Shape shape_;
+  NpyValues none_;  // holds the type
 };
 
 /// An array from a NumPy .npy file, row-major.
@@ -44,16 +54,11 @@ class NpyReader final : public SampleArray {
   /// order, has another type, or holds Python objects.
   explicit NpyReader(std::unique_ptr<archive::ByteReader> bytes);
 
-  const std::string& name() const override { return bytes_->name(); }
-  const Shape& shape() const override { return shape_; }
-  NpyValues values(std::size_t count) const override;
   /// After the last value it checks the checksum of an unpacked file.
   void read(std::uint64_t first, NpyValues& values) override;
 
  private:
   std::unique_ptr<archive::ByteReader> bytes_;
-  Shape shape_;
-  NpyValues none_;  // holds the type
   std::uint64_t begin_ = 0;
   std::uint64_t count_ = 0;
 };
