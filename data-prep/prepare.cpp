@@ -26,14 +26,6 @@ namespace fs = std::filesystem;
 constexpr std::array kOrders{Named<Order>{"auto", Order::kAuto}, Named<Order>{"source", Order::kSource},
                              Named<Order>{"shuffled", Order::kShuffled}};
 
-// Returns the first `listed` entries, and those from `newest` on.
-template <class T>
-std::vector<T> without_older(const std::vector<T>& all, std::size_t listed, std::size_t newest) {
-  std::vector<T> some(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(listed));
-  some.insert(some.end(), all.begin() + static_cast<std::ptrdiff_t>(newest), all.end());
-  return some;
-}
-
 /// The steps of prepare(), and the data that they share.
 class Preparation {
  public:
@@ -114,10 +106,7 @@ class Preparation {
   }
 
   void fit(const std::vector<std::size_t>& training) {
-    const std::size_t notes = catalog_.notes.size(), assumptions = catalog_.assumptions.size();
-    if (!fitted_) listed_ = {notes, assumptions};
     const bool is_first = !std::exchange(fitted_, true);
-    learned_ = {notes, assumptions};
     try {
       source_->fit(training);
     } catch (const Error&) {
@@ -127,7 +116,7 @@ class Preparation {
     if (is_first) announce();
     format_ = source_->format();
     report_.split_rule = splits_.rule;
-    report_.notes = without_older(catalog_.notes, listed_.notes, learned_.notes);
+    report_.notes = catalog_.notes;
     report_.notes.insert(report_.notes.end(), notes_.begin(), notes_.end());
     if (options_.encoding) require_encodable(format_, options_.source.string());
     report_.info = {.sample_shape = format_.shape,
@@ -140,8 +129,7 @@ class Preparation {
   }
 
   std::vector<Assumption> assumptions() const {
-    std::vector<Assumption> all =
-        without_older(catalog_.assumptions, listed_.assumptions, learned_.assumptions);
+    std::vector<Assumption> all = catalog_.assumptions;
     if (draws_) std::erase_if(all, [](const Assumption& a) { return a.what == "splits"; });
     all.insert(all.begin(), kind_);
     return all;
@@ -246,11 +234,6 @@ class Preparation {
   Groups groups_;                   // of the source, and of equal samples
   bool draws_;                      // the splits are not the source's
   SplitAssignment splits_;
-  // The source's messages: the first entries come from its listing, the others from each fit.
-  struct Said {
-    std::size_t notes = 0, assumptions = 0;
-  };
-  Said listed_, learned_;  // the ends of the listing, and the beginnings of what was learned last
   bool fitted_ = false;
   std::string request_;  // the rule of the splits before equal samples are known
   SampleFormat format_;

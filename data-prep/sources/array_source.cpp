@@ -122,7 +122,6 @@ class ArraySource final : public Source {
     require_classes(arrays.path().string(), catalog_);
   }
 
-  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return format_; }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -232,7 +231,6 @@ class ArraySource final : public Source {
   }
 
   std::unique_ptr<const NamedArrays> arrays_;  // outlives what was opened of it
-  Catalog catalog_;
   SampleFormat format_;
   Axes axes_;
   std::vector<std::unique_ptr<SampleArray>> samples_;  // of each split

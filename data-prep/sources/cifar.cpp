@@ -97,7 +97,6 @@ class CifarSource final : public Source {
     catalog_.provenance = fmt::format("{}, binary version, of {}", kind.name, folder.string());
   }
 
-  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return {.shape = {kChannels, kSide, kSide}}; }
 
   // (C, H, W) to (H, W, C)
@@ -146,7 +145,6 @@ class CifarSource final : public Source {
   }
 
   const CifarKind& kind_;
-  Catalog catalog_;
   std::vector<std::unique_ptr<archive::ByteReader>> files_;  // of each batch
   std::vector<std::size_t> first_;                           // first item of each batch
   std::vector<std::byte> record_;

@@ -142,7 +142,6 @@ class IdxSource final : public Source {
     catalog_.provenance = fmt::format("IDX files {} of {}", fmt::join(names, ", "), folder.string());
   }
 
-  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return {.shape = shape_}; }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -166,7 +165,6 @@ class IdxSource final : public Source {
     }
   }
 
-  Catalog catalog_;
   Shape shape_;
   std::vector<IdxFile> images_;     // of each split
   std::vector<std::size_t> first_;  // first item of each split

@@ -162,7 +162,6 @@ class ImageFolder final : public Source {
     reader_.learn(catalog_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
-  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -238,7 +237,6 @@ class ImageFolder final : public Source {
 
   fs::path folder_;
   std::vector<fs::path> files_;  // of the items
-  Catalog catalog_;
   PictureReader reader_;
 };
 

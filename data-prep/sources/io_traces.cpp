@@ -85,8 +85,6 @@ class IoTraces final : public Source {
         fmt::format("windows of {} of the I/O traces in {}", to_string(window_), path.string());
   }
 
-  const Catalog& catalog() const override { return catalog_; }
-
   void fit(std::span<const std::size_t> training) override {
     std::vector<RawColumn> columns;
     for (const std::size_t feature : features_)
@@ -186,7 +184,6 @@ class IoTraces final : public Source {
   Window window_;
   std::vector<std::size_t> features_;  // that become columns
   bool labels_in_file_ = false;
-  Catalog catalog_;
   std::vector<std::vector<std::string>> rows_;  // of items: the features as cells of a table
   std::vector<std::string> labels_;             // of items, if the files have them
   std::int64_t requests_ = 0;

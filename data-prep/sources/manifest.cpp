@@ -152,7 +152,6 @@ class Manifest final : public Source {
     reader_.learn(catalog_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
-  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -219,7 +218,6 @@ class Manifest final : public Source {
   fs::path file_;
   std::vector<fs::path> files_;                // of the items
   std::map<fs::path, std::uint64_t> line_of_;  // of the pictures found so far
-  Catalog catalog_;
   PictureReader reader_;
 };
 

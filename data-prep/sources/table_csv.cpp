@@ -40,11 +40,13 @@ class TableSource final : public Source {
     keep_features(options.columns, roles);
     catalog_.provenance = fmt::format("rows of {}", file.string());
     stored_ = reading_.options_for_prediction(options.reading);
+    listed_notes_ = catalog_.notes.size();
+    listed_assumptions_ = catalog_.assumptions.size();
   }
 
-  const Catalog& catalog() const override { return catalog_; }
-
   void fit(std::span<const std::size_t> training) override {
+    catalog_.notes.resize(listed_notes_);
+    catalog_.assumptions.resize(listed_assumptions_);
     std::vector<RawColumn> columns;
     for (const std::size_t c : features_)
       columns.push_back({name(c), contents_[c].numeric, contents_[c].format});
@@ -189,12 +191,12 @@ class TableSource final : public Source {
   std::vector<TableContents> contents_;  // of all columns
   CsvReader reader_;
   ReadingOptions stored_;
-  Catalog catalog_;
   std::vector<CsvRow> rows_;           // of items
   std::vector<std::size_t> features_;  // columns
   std::vector<std::string> dropped_;
-  std::optional<TablePreparation> preparation_;  // after fit()
-  CsvRow row_;                                   // of read_cells()
+  std::size_t listed_notes_ = 0, listed_assumptions_ = 0;  // without those of fit()
+  std::optional<TablePreparation> preparation_;            // after fit()
+  CsvRow row_;                                             // of read_cells()
   std::vector<std::string> cells_;
 };
 

@@ -13,15 +13,10 @@ class TextSource final : public Source {
  public:
   TextSource(Catalog catalog, const TextOptions& options, const ReadingOptions& reading, std::string column,
              std::function<std::string(std::size_t)> read_text)
-      : catalog_(std::move(catalog)),
-        options_(options),
-        reading_(reading),
-        column_(std::move(column)),
-        read_text_(std::move(read_text)) {
+      : options_(options), reading_(reading), column_(std::move(column)), read_text_(std::move(read_text)) {
+    catalog_ = std::move(catalog);
     TextPreparation::check(options_);
   }
-
-  const Catalog& catalog() const override { return catalog_; }
 
   void fit(std::span<const std::size_t> training) override {
     auto next = training.begin();
@@ -49,7 +44,6 @@ class TextSource final : public Source {
   }
 
  private:
-  Catalog catalog_;
   TextOptions options_;
   ReadingOptions reading_;
   std::string column_;

@@ -62,11 +62,11 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  virtual const Catalog& catalog() const = 0;
+  virtual const Catalog& catalog() const { return catalog_; }
 
   /// Learns from the training items (without faults) what the samples need: a vocabulary, the means of
-  /// columns, and forgets what it learned before. Called before format() and read(), in every process with
-  /// the same items.
+  /// columns, and forgets what it learned before, also what it added to the catalog. Called before format()
+  /// and read(), in every process with the same items.
   virtual void fit(std::span<const std::size_t> training) { static_cast<void>(training); }
 
   virtual SampleFormat format() const = 0;
@@ -75,6 +75,9 @@ class Source {
   /// format's type. Reading item by item in order is fast. Throws Error naming the file and the item if it is
   /// damaged.
   virtual Original read(std::size_t item, std::span<std::byte> sample) = 0;
+
+ protected:
+  Catalog catalog_;
 };
 
 /// Returns "name: reason", or the reason alone if it names the item already.
