@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 
-#include "convoke/core/table.hpp"
+#include "convoke/core/keys.hpp"
 #include "files/twin_names.hpp"
 
 namespace convoke::data_prep {
@@ -202,17 +202,14 @@ constexpr std::array<std::string_view, 179> kNltk{
     "wouldn't", "y",         "you",       "you'd",     "you'll",   "you're",     "you've",  "your",
     "yours",    "yourself",  "yourselves"};
 
-struct WordList {
-  std::string_view name;
-  std::span<const std::string_view> words;  // sorted
-};
-
-constexpr std::array kLists{WordList{"none", {}}, WordList{"english", kEnglish}, WordList{"nltk", kNltk}};
+// Each is sorted.
+constexpr std::array<Named<std::span<const std::string_view>>, 3> kLists{
+    {{"none", {}}, {"english", kEnglish}, {"nltk", kNltk}}};
 
 }  // namespace
 
 StopWords::StopWords(const std::string& name)
-    : name_(name), words_(find_in(kLists, name, "list of stop words").words) {}
+    : name_(name), words_(find_in(kLists, name, "list of stop words").value) {}
 
 bool StopWords::contains(std::string_view word) const {
   return std::binary_search(words_.begin(), words_.end(), word);
