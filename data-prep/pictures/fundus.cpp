@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "stretch.hpp"
-
 namespace convoke::data_prep {
 namespace {
 
@@ -164,7 +162,7 @@ std::optional<Circle> find_eye(const Image& picture) {
 
 Placement place_fundus(const Image& picture, const PictureSize& sample) {
   const std::optional<Circle> eye = find_eye(picture);
-  if (!eye) return place_cropped(picture, sample);
+  if (!eye) return find_fit("crop").place(picture, sample);
   // The sample's rectangle around the eye, in pixels of the picture, and its part inside the picture.
   const auto height = static_cast<double>(sample.height), width = static_cast<double>(sample.width);
   const double scale = std::min(height, width) / (2 * eye->radius);
