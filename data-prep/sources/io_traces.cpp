@@ -12,7 +12,6 @@
 #include "convoke/data_prep/traces/darshan.hpp"
 #include "convoke/data_prep/traces/io_features.hpp"
 #include "convoke/data_prep/traces/request_csv.hpp"
-#include "convoke/data_prep/traces/window.hpp"
 #include "convoke/os/file.hpp"
 #include "preparation_json.hpp"
 #include "sources/class_files.hpp"

@@ -47,10 +47,36 @@ constexpr int kCommon = 4;  // most common sizes and strides of a record
 class DarshanCounters {
  public:
   /// Takes the value of a counter, such as POSIX_READS, of a file and rank.
-  void add(const std::string& rank, const std::string& file, const std::string& counter, std::int64_t value);
+  void add(const std::string& rank, const std::string& file, const std::string& counter, std::int64_t value) {
+    Record& record = records_[rank + " " + file];
+    record.file = file;
+    record.counters[counter] = value;
+  }
 
   /// Returns the features of the job; none if it has neither read nor written.
-  std::optional<IoFeatures> features() const;
+  std::optional<IoFeatures> features() const {
+    IoFeatures features{.smallest = INT64_MAX};
+    std::set<std::string> files;
+    std::int64_t requests = 0, neighbors = 0;
+    for (const auto& [key, record] : records_) {
+      if (record.requests() == 0) continue;
+      files.insert(record.file);
+      requests += record.requests();
+      neighbors += record.requests() - 1;
+      features.mean +=
+          static_cast<double>(record.get("POSIX_BYTES_READ") + record.get("POSIX_BYTES_WRITTEN"));
+      for (int i = 1; i <= kCommon; ++i) {
+        features.distance += static_cast<double>(record.get(fmt::format("POSIX_STRIDE{}_STRIDE", i))) *
+                             static_cast<double>(record.get(fmt::format("POSIX_STRIDE{}_COUNT", i)));
+      }
+      add_sizes(record, features);
+    }
+    if (requests == 0) return {};
+    features.mean /= static_cast<double>(requests);
+    features.distance /= static_cast<double>(std::max<std::int64_t>(1, neighbors));
+    features.files = static_cast<std::int64_t>(files.size());
+    return features;
+  }
 
  private:
   /// The counters of a file and rank.
@@ -58,70 +84,36 @@ class DarshanCounters {
     std::string file;
     std::map<std::string, std::int64_t> counters;
 
-    std::int64_t get(const std::string& name) const;
+    std::int64_t get(const std::string& name) const {
+      const auto found = counters.find(name);
+      return found == counters.end() ? 0 : std::max<std::int64_t>(0, found->second);  // -1: unknown
+    }
     std::int64_t requests() const { return get("POSIX_READS") + get("POSIX_WRITES"); }
   };
 
-  static void add_sizes(const Record& record, IoFeatures& features);
+  // A bin whose requests all have one of the most common sizes is known exactly.
+  static void add_sizes(const Record& record, IoFeatures& features) {
+    for (const SizeBin& bin : kSizeBins) {
+      std::int64_t unknown = record.get(fmt::format("POSIX_SIZE_READ_{}", bin.name)) +
+                             record.get(fmt::format("POSIX_SIZE_WRITE_{}", bin.name));
+      if (unknown == 0) continue;
+      for (int i = 1; i <= kCommon; ++i) {
+        const std::int64_t size = record.get(fmt::format("POSIX_ACCESS{}_ACCESS", i));
+        const std::int64_t count = record.get(fmt::format("POSIX_ACCESS{}_COUNT", i));
+        const bool last = &bin == &kSizeBins.back();
+        if (count == 0 || size < bin.least || (!last && size > bin.most)) continue;
+        unknown -= count;
+        features.smallest = std::min(features.smallest, size);
+        features.largest = std::max(features.largest, size);
+      }
+      if (unknown <= 0) continue;
+      features.smallest = std::min(features.smallest, bin.least);
+      features.largest = std::max(features.largest, bin.most);
+    }
+  }
 
   std::map<std::string, Record> records_;  // by rank and file
 };
-
-void DarshanCounters::add(const std::string& rank, const std::string& file, const std::string& counter,
-                          std::int64_t value) {
-  Record& record = records_[rank + " " + file];
-  record.file = file;
-  record.counters[counter] = value;
-}
-
-std::int64_t DarshanCounters::Record::get(const std::string& name) const {
-  const auto found = counters.find(name);
-  return found == counters.end() ? 0 : std::max<std::int64_t>(0, found->second);  // -1: unknown
-}
-
-std::optional<IoFeatures> DarshanCounters::features() const {
-  IoFeatures features{.smallest = INT64_MAX};
-  std::set<std::string> files;
-  std::int64_t requests = 0, neighbors = 0;
-  for (const auto& [key, record] : records_) {
-    if (record.requests() == 0) continue;
-    files.insert(record.file);
-    requests += record.requests();
-    neighbors += record.requests() - 1;
-    features.mean += static_cast<double>(record.get("POSIX_BYTES_READ") + record.get("POSIX_BYTES_WRITTEN"));
-    for (int i = 1; i <= kCommon; ++i) {
-      features.distance += static_cast<double>(record.get(fmt::format("POSIX_STRIDE{}_STRIDE", i))) *
-                           static_cast<double>(record.get(fmt::format("POSIX_STRIDE{}_COUNT", i)));
-    }
-    add_sizes(record, features);
-  }
-  if (requests == 0) return {};
-  features.mean /= static_cast<double>(requests);
-  features.distance /= static_cast<double>(std::max<std::int64_t>(1, neighbors));
-  features.files = static_cast<std::int64_t>(files.size());
-  return features;
-}
-
-// A bin whose requests all have one of the most common sizes is known exactly.
-void DarshanCounters::add_sizes(const Record& record, IoFeatures& features) {
-  for (const SizeBin& bin : kSizeBins) {
-    std::int64_t unknown = record.get(fmt::format("POSIX_SIZE_READ_{}", bin.name)) +
-                           record.get(fmt::format("POSIX_SIZE_WRITE_{}", bin.name));
-    if (unknown == 0) continue;
-    for (int i = 1; i <= kCommon; ++i) {
-      const std::int64_t size = record.get(fmt::format("POSIX_ACCESS{}_ACCESS", i));
-      const std::int64_t count = record.get(fmt::format("POSIX_ACCESS{}_COUNT", i));
-      const bool last = &bin == &kSizeBins.back();
-      if (count == 0 || size < bin.least || (!last && size > bin.most)) continue;
-      unknown -= count;
-      features.smallest = std::min(features.smallest, size);
-      features.largest = std::max(features.largest, size);
-    }
-    if (unknown <= 0) continue;
-    features.smallest = std::min(features.smallest, bin.least);
-    features.largest = std::max(features.largest, bin.most);
-  }
-}
 
 constexpr std::string_view kFirstLine = "# darshan log version:";
 constexpr std::string_view kFileLine = "# DXT, file_id: ", kCountsLine = "# DXT, write_count: ";

@@ -1,6 +1,5 @@
 #include "convoke/data_prep/traces/io_features.hpp"
 
-#include "convoke/data_prep/traces/window.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

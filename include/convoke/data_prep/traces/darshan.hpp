@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "convoke/data_prep/traces/io_features.hpp"
-#include "convoke/data_prep/traces/request.hpp"
 
 namespace convoke::data_prep {
 

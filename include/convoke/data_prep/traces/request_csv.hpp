@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "convoke/data_prep/sources/source_options.hpp"
-#include "convoke/data_prep/traces/request.hpp"
+#include "convoke/data_prep/traces/io_features.hpp"
 
 namespace convoke::data_prep {
 
