@@ -18,11 +18,6 @@ class Writer {
     static_assert(std::is_trivially_copyable_v<T>);
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
-  void count(std::size_t& count) { value(static_cast<std::uint64_t>(count)); }
-  void text(std::string& text) {
-    value(static_cast<std::uint64_t>(text.size()));
-    bytes_ += text;
-  }
   std::string take() { return std::move(bytes_); }
   static std::filesystem::path folder() { return {}; }  // it may have another path on another host
 
@@ -36,40 +31,25 @@ class Reader {
 
   template <class T>
   void value(T& value) {
-    std::memcpy(&value, take(sizeof value), sizeof value);
-  }
-  void count(std::size_t& count) {
-    std::uint64_t stored = 0;
-    value(stored);
-    count = stored;
-  }
-  void text(std::string& text) {
-    std::size_t size = 0;
-    count(size);
-    text.assign(take(size), size);
+    ensure(sizeof value <= bytes_.size() - at_, "the bytes have all fields");
+    std::memcpy(&value, bytes_.data() + at_, sizeof value);
+    at_ += sizeof value;
   }
 
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  const char* take(std::size_t size) {
-    ensure(size <= bytes_.size() - at_, "the bytes have all fields");
-    const char* const first = bytes_.data() + at_;
-    at_ += size;
-    return first;
-  }
-
   const std::string& bytes_;
   const std::filesystem::path& folder_;
   std::size_t at_ = 0;
 };
 
-template <class Coder, class T>
-void code_list(Coder& coder, std::vector<T>& list) {
-  std::size_t count = list.size();
-  coder.count(count);
+template <class Coder, class List>
+void code_list(Coder& coder, List& list) {
+  std::uint64_t count = list.size();
+  coder.value(count);
   list.resize(count);
-  for (T& entry : list) code(coder, entry);
+  for (auto& entry : list) code(coder, entry);
 }
 
 template <class Coder, class T>
@@ -78,7 +58,7 @@ void code(Coder& coder, T& value) { coder.value(value); }
 
 template <class Coder>
 void code(Coder& coder, std::string& text) {
-  coder.text(text);
+  code_list(coder, text);
 }
 
 template <class Coder>

@@ -16,7 +16,7 @@ using Interval = std::array<double, 2>;
 using ShiftRange = std::vector<double>;
 
 /// The augmentations of a training set's images, made before normalization; by default none. Names and
-/// meaning are those of Keras's ImageDataGenerator where it has them. src/data/augment/augmentation.cpp lists
+/// meaning are those of Keras's ImageDataGenerator where it has them. src/data/augment/augmenter.cpp lists
 /// all augmentations in the order in which they act.
 struct AugmentOptions {
   // Geometry: all in one bilinear warp.

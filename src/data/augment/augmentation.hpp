@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
@@ -59,7 +58,6 @@ class Change {
 
 /// An augmentation draws its numbers from the sample's stream and records the changes. `image`: (C, H, W).
 struct Augmentation {
-  std::string_view name;
   bool (*wanted)(const AugmentOptions& options);
   void (*draw)(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
 };
@@ -68,9 +66,11 @@ struct Augmentation {
 std::span<const Augmentation> augmentations();
 
 /// Draws uniformly from [low, high).
-double draw_from(const Interval& interval, RandomStream& random);
+inline double draw_from(const Interval& interval, RandomStream& random) {
+  return interval[0] + (interval[1] - interval[0]) * random.uniform();
+}
 /// Draws uniformly from [-range, range).
-double draw_around(double range, RandomStream& random);
+inline double draw_around(double range, RandomStream& random) { return range * (2 * random.uniform() - 1); }
 
 /// A crop of another size, stretched to the image's, or of the same size, moved.
 bool wants_crop(const AugmentOptions& options);

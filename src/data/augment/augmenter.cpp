@@ -13,6 +13,13 @@
 namespace convoke::data {
 namespace {
 
+constexpr std::array kAugmentations{Augmentation{wants_crop, draw_crop},
+                                    Augmentation{wants_affine, draw_affine},
+                                    Augmentation{wants_flip, draw_flip},
+                                    Augmentation{wants_color, draw_color},
+                                    Augmentation{wants_randaugment, draw_randaugment},
+                                    Augmentation{wants_cutout, draw_cutout}};
+
 void require_images(const AugmentOptions& options, const Shape& shape, SampleType type) {
   if (shape.rank() != 3) {
     throw Error(fmt::format("[augment] is for images, but the samples are {} of shape {}",
@@ -35,6 +42,8 @@ bool only_brightness(std::span<const ColorStep> steps) {
 }
 
 }  // namespace
+
+std::span<const Augmentation> augmentations() { return kAugmentations; }
 
 Augmenter::Augmenter(AugmentOptions options, const Shape& sample_shape, SampleType type)
     : options_(std::move(options)), shape_(sample_shape) {
