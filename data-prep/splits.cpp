@@ -20,7 +20,7 @@ namespace {
 // Orders train, validation, test, then the others by name.
 bool precedes(const std::string& a, const std::string& b) {
   const auto place = [](const std::string& name) {
-    return name == "train" ? 0 : name == "validation" ? 1 : name == "test" ? 2 : 3;
+    return std::find(kUsualSplits.begin(), kUsualSplits.end(), name) - kUsualSplits.begin();
   };
   return std::pair(place(a), a) < std::pair(place(b), b);
 }

@@ -37,8 +37,7 @@ std::vector<fs::path> class_folders(const fs::path& folder, const PathTest& is_c
 // Returns the folders of splits in `folder`, which have class folders; or `folder` itself.
 std::vector<fs::path> split_folders(const fs::path& folder, const PathTest& is_class) {
   std::vector<fs::path> splits = listed(folder, [&](const fs::path& path) {
-    const std::string split = canonical_split(path.filename().string());
-    return (split == "train" || split == "validation" || split == "test") && fs::is_directory(path) &&
+    return is_usual_split(canonical_split(path.filename().string())) && fs::is_directory(path) &&
            !class_folders(path, is_class).empty();
   });
   if (splits.empty()) splits.push_back(folder);

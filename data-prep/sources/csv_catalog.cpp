@@ -11,8 +11,6 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/sources/manifest.hpp"
-#include "convoke/data_prep/sources/text_csv.hpp"
 #include "sources/csv_header.hpp"
 #include "sources/labels.hpp"
 
@@ -37,7 +35,7 @@ bool holds(std::span<const std::string_view> names, const std::string& name) {
 
 bool is_split_name(const std::string& cell) {
   const std::string split = canonical_split(trimmed(cell));
-  return split.empty() || split == "train" || split == "validation" || split == "test";
+  return split.empty() || is_usual_split(split);
 }
 
 void read_weight(const std::string& cell, Item& item) {
@@ -82,7 +80,7 @@ std::optional<CsvReading> csv_beginning(const fs::path& file) {
 bool is_usual_name(const std::string& cell) {
   const std::string name = trimmed(cell);
   return holds(kLabelColumns, name) || holds(kPossibleLabels, name) || holds(kSplitColumns, name) ||
-         is_text_column(name) || is_path_column(name) || lower_case(name) == "id" ||
+         holds(kTextColumns, name) || holds(kPathColumns, name) || lower_case(name) == "id" ||
          lower_case(name) == "index";
 }
 

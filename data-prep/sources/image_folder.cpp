@@ -96,10 +96,10 @@ struct SplitFolder {
 // them. The other entries go to `others`.
 std::vector<SplitFolder> split_folders(const fs::path& folder, std::vector<std::string>& others) {
   std::vector<SplitFolder> splits;
-  for (const char* split : {"train", "validation", "test"}) {
+  for (const std::string_view split : kUsualSplits) {
     for (const fs::path& sub : folders_in(folder)) {
       if (canonical_split(sub.filename().string()) == split && !folders_in(sub).empty()) {
-        splits.push_back({split, sub});
+        splits.push_back({std::string(split), sub});
       }
     }
   }
@@ -244,7 +244,7 @@ class ImageFolder final : public Source {
 bool has_split_name(const fs::path& folder) {
   const std::string name = folder.filename().string();
   const std::string split = canonical_split(name.substr(0, name.find_first_of("-_. ")));
-  return split == "train" || split == "validation" || split == "test" || split == "images";
+  return is_usual_split(split) || split == "images";
 }
 
 }  // namespace

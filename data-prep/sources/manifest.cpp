@@ -24,11 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In order of preference.
-constexpr std::array<std::string_view, 14> kPathColumns{
-    "filepaths",  "filepath", "file_path",  "path",     "filename", "file_name", "file",
-    "image_path", "image",    "image_name", "image_id", "id_code",  "img",       "images"};
-
 // Replaces columns given by position, 1, 2, ..., by their names.
 ColumnOptions resolve_positions(ColumnOptions columns, const CsvHeader& header) {
   for (std::string* const column :
@@ -222,10 +217,6 @@ class Manifest final : public Source {
 };
 
 }  // namespace
-
-bool is_path_column(const std::string& name) {
-  return std::find(kPathColumns.begin(), kPathColumns.end(), lower_case(name)) != kPathColumns.end();
-}
 
 bool is_manifest(const fs::path& path) {
   const std::optional<CsvReading> reading = csv_beginning(path);

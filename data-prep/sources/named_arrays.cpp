@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 10> kSampleWords{
     "x", "images", "image", "data", "features", "inputs", "sequences", "signals", "tokens", "samples"};
 constexpr std::array<std::string_view, 5> kLabelWords{"y", "labels", "label", "targets", "target"};
-constexpr std::array<std::string_view, 3> kSplits{"train", "validation", "test"};
 
 enum class Role { kNone, kSamples, kLabels };
 
@@ -75,7 +74,7 @@ Meaning meaning_of_words(std::vector<std::string> words) {
     const Role role = role_of(word);
     if (role != Role::kNone && meaning.role == Role::kNone) {
       meaning.role = role;
-    } else if (is_in(word, kSplits) && meaning.split.empty()) {
+    } else if (is_usual_split(word) && meaning.split.empty()) {
       meaning.split = word;
     } else {
       return {};
@@ -103,7 +102,7 @@ Meaning meaning_of(const std::string& array, const ColumnOptions& columns) {
   const bool samples = is(columns.path), labels = is(columns.label);
   if (samples || labels) {
     for (const std::string& word : name_words(array)) {
-      if (is_in(word, kSplits)) meaning.split = word;
+      if (is_usual_split(word)) meaning.split = word;
     }
     meaning.role = samples ? Role::kSamples : Role::kLabels;
   } else if (!(meaning.role == Role::kSamples ? columns.path : columns.label).empty()) {
@@ -179,7 +178,7 @@ std::vector<ArrayPair> NamedArrays::pairs(const ColumnOptions& columns) const {
                 hint_);
   }
   const auto place = [](const ArrayPair& pair) {
-    return std::find(kSplits.begin(), kSplits.end(), pair.split) - kSplits.begin();
+    return std::find(kUsualSplits.begin(), kUsualSplits.end(), pair.split) - kUsualSplits.begin();
   };
   std::sort(pairs.begin(), pairs.end(),
             [&](const ArrayPair& a, const ArrayPair& b) { return place(a) < place(b); });

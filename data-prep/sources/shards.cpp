@@ -1,7 +1,6 @@
 #include "sources/shards.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "convoke/data_prep/sources/source.hpp"
@@ -11,8 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kShardSplits{"train", "validation", "test"};
-
 std::string split_in_name(const std::string& name) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   auto at = name.begin();
@@ -20,7 +17,7 @@ std::string split_in_name(const std::string& name) {
     const auto begin = std::find_if(at, name.end(), letter);
     at = std::find_if_not(begin, name.end(), letter);
     const std::string split = canonical_split(std::string(begin, at));
-    if (std::find(kShardSplits.begin(), kShardSplits.end(), split) != kShardSplits.end()) return split;
+    if (is_usual_split(split)) return split;
   }
   return {};
 }

@@ -17,6 +17,10 @@ std::string with_name(const std::string& name, const std::string& reason) {
   return reason.find(name) == std::string::npos ? name + ": " + reason : reason;
 }
 
+bool is_usual_split(std::string_view split) {
+  return std::find(kUsualSplits.begin(), kUsualSplits.end(), split) != kUsualSplits.end();
+}
+
 std::string canonical_split(const std::string& name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kUsual{{{"training", "train"},
                                                                                  {"valid", "validation"},

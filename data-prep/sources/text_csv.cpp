@@ -16,9 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 9> kTextColumns{"text",    "review",  "sentence", "tweet", "content",
-                                                       "comment", "message", "document", "phrase"};
-
 // Returns the column of texts of a CSV without a header: the only one whose cells mostly differ and have
 // three words or more, on average.
 std::optional<std::size_t> column_like_texts(const CsvReading& reading) {
@@ -71,10 +68,6 @@ std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::
 bool is_text_csv(const fs::path& path) {
   const std::optional<CsvReading> reading = csv_beginning(path);
   return reading && find_text_column(*reading);
-}
-
-bool is_text_column(const std::string& name) {
-  return std::find(kTextColumns.begin(), kTextColumns.end(), lower_case(name)) != kTextColumns.end();
 }
 
 std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions& options) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -17,6 +18,13 @@
 // split, group and weight.
 
 namespace convoke::data_prep {
+
+/// The usual names of columns of picture paths and of texts, in order of preference.
+inline constexpr std::array<std::string_view, 14> kPathColumns{
+    "filepaths",  "filepath", "file_path",  "path",     "filename", "file_name", "file",
+    "image_path", "image",    "image_name", "image_id", "id_code",  "img",       "images"};
+inline constexpr std::array<std::string_view, 9> kTextColumns{
+    "text", "review", "sentence", "tweet", "content", "comment", "message", "document", "phrase"};
 
 /// Returns the column called `given`; if that is empty, the first with a usual name (in lower case, in order
 /// of preference; case and surrounding blanks do not count), or none. Throws Error, with the nearest name, if

@@ -7,9 +7,6 @@
 
 namespace convoke::data_prep {
 
-/// True for a usual name of the column of pictures, in any case.
-bool is_path_column(const std::string& name);
-
 /// True for a .csv or .tsv with a column that has a usual name of picture paths (filepaths, filename, image,
 /// id_code, ...), or, without a header, one that begins with a picture's name.
 bool is_manifest(const std::filesystem::path& path);

@@ -1,8 +1,10 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoke/core/shape.hpp"
@@ -82,6 +84,12 @@ class Source {
 
 /// Returns "name: reason", or the reason alone if it names the item already.
 std::string with_name(const std::string& name, const std::string& reason);
+
+/// The usual splits, in their order.
+inline constexpr std::array<std::string_view, 3> kUsualSplits{"train", "validation", "test"};
+
+/// True for one of them.
+bool is_usual_split(std::string_view split);
 
 /// Returns the usual name of a split: "valid", "val", "dev" and "validation" become "validation"; "training"
 /// becomes "train", "testing" "test"; case does not count. Other names are only changed to lower case.

@@ -18,9 +18,6 @@ std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::
 /// mostly differ and have three words or more.
 std::optional<std::size_t> find_text_column(const CsvReading& reading);
 
-/// True for such a name, in any case.
-bool is_text_column(const std::string& name);
-
 /// True for a .csv or .tsv that has a column of texts.
 bool is_text_csv(const std::filesystem::path& path);
 
