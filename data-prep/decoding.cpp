@@ -83,11 +83,10 @@ void Decoding::share_pairs() {
   team_.broadcast(count);
   std::vector<std::uint64_t> items(2 * count[0]);
   for (std::size_t i = 0; team_.index == 0 && i < pairs_.size(); ++i)
-    std::tie(items[2 * i], items[2 * i + 1]) = std::pair(pairs_[i].first, pairs_[i].second);
+    std::tie(items[2 * i], items[2 * i + 1]) = pairs_[i];
   team_.broadcast(items);
   pairs_.clear();
-  for (std::size_t i = 0; i < items.size(); i += 2)
-    pairs_.push_back({static_cast<std::size_t>(items[i]), static_cast<std::size_t>(items[i + 1])});
+  for (std::size_t i = 0; i < items.size(); i += 2) pairs_.emplace_back(items[i], items[i + 1]);
 }
 
 }  // namespace convoke::data_prep

@@ -83,9 +83,8 @@ class Thumbnails {
 
 // Finds pairs of near hashes. Two near hashes have several equal bands, so each band is sorted and only equal
 // bands are compared.
-std::set<std::pair<std::size_t, std::size_t>> near_hashes(const std::vector<Record>& records,
-                                                          const std::vector<std::size_t>& items) {
-  std::set<std::pair<std::size_t, std::size_t>> pairs;
+std::set<Pair> near_hashes(const std::vector<Record>& records, const std::vector<std::size_t>& items) {
+  std::set<Pair> pairs;
   std::vector<std::size_t> order = items;
   for (std::size_t band = 0; band < kBands; ++band) {
     const auto key = [&](std::size_t i) {
@@ -128,13 +127,11 @@ std::vector<Pair> find_duplicates(const std::vector<Record>& records, const Spoo
       if (same == kinds.end()) {
         kinds.emplace_back(order[i], std::move(sample));
       } else {
-        pairs.push_back({same->first, order[i]});
+        pairs.emplace_back(same->first, order[i]);
       }
     }
   }
-  std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
-    return std::pair(a.first, a.second) < std::pair(b.first, b.second);
-  });
+  std::sort(pairs.begin(), pairs.end());
   return pairs;
 }
 
@@ -149,7 +146,7 @@ std::vector<Pair> find_near_duplicates(const std::vector<Record>& records, const
   std::vector<Pair> pairs;
   for (const auto& [a, b] : near_hashes(records, items)) {
     if (records[a].checksum != records[b].checksum && thumbnails.difference(a, b) <= kAtMostDifference)
-      pairs.push_back({a, b});
+      pairs.emplace_back(a, b);
   }
   return pairs;
 }

@@ -2,16 +2,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "spool.hpp"
 
 namespace convoke::data_prep {
 
-/// Two items with the same values, or pictures that look the same.
-struct Pair {
-  std::size_t first, second;  ///< items, first < second
-};
+/// Two items with the same values, or pictures that look the same: first < second.
+using Pair = std::pair<std::size_t, std::size_t>;
 
 /// Finds items whose samples are equal, value for value; pairs each with the first such item.
 std::vector<Pair> find_duplicates(const std::vector<Record>& records, const Spool& spool,

@@ -79,11 +79,10 @@ void write_text(const fs::path& file, const std::string& text) {
   if (!out) cannot_write(file, {errno, std::generic_category()});
 }
 
-void require_samples(const SynthesizeOptions& options, std::int64_t needed, const std::string& why,
-                     const std::string& hint) {
+void require_samples(const SynthesizeOptions& options, std::int64_t needed, const std::string& why) {
   if (options.samples >= needed) return;
   throw Error(fmt::format("--samples {}: too few for a data set: {}", format_count(options.samples), why),
-              fmt::format("--samples {}{}", needed, hint));
+              fmt::format("--samples {}", needed));
 }
 
 void synthesize(const SynthesizeOptions& options, const Team& team) {

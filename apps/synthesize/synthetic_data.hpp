@@ -19,18 +19,15 @@ struct SyntheticData {
   std::function<void(const std::filesystem::path& output)> write_tables = {};
 };
 
-/// The random numbers of one made thing; `level` says what is numbered: 0 samples, 1 what several samples
-/// share.
+/// The random numbers of a sample.
 inline constexpr Purpose kSynthesize{16};
-inline RandomStream random_of(const SynthesizeOptions& options, std::int64_t number,
-                              std::uint32_t level = 0) {
-  return RandomStream({options.seed, kSynthesize, level, static_cast<std::uint64_t>(number)});
+inline RandomStream random_of(const SynthesizeOptions& options, std::int64_t number) {
+  return RandomStream({options.seed, kSynthesize, 0, static_cast<std::uint64_t>(number)});
 }
 
 /// Throws Error saying how many samples are needed, and why, if `options` asks for fewer, because `convoke
 /// prepare` would refuse the result.
-void require_samples(const SynthesizeOptions& options, std::int64_t needed, const std::string& why,
-                     const std::string& hint = {});
+void require_samples(const SynthesizeOptions& options, std::int64_t needed, const std::string& why);
 
 /// Writes a text file. Throws Error naming it.
 void write_text(const std::filesystem::path& file, const std::string& text);

@@ -103,8 +103,9 @@ class ArraySource final : public Source {
       : arrays_(std::move(owned)) {
     const NamedArrays& arrays = *arrays_;
     const std::vector<ArrayPair> pairs = arrays.pairs(options.columns);
-    std::vector<std::string> names, used;
+    std::vector<std::string> samples, names, used;
     for (const ArrayPair& pair : pairs) {
+      samples.push_back(pair.samples);
       names.push_back(pair.labels);
       used.insert(used.end(), {pair.samples, pair.labels});
     }
@@ -117,7 +118,7 @@ class ArraySource final : public Source {
     }
     if (format_.type == data::SampleType::kInt32) find_vocabulary();
     if (!options.class_names.empty()) catalog_.class_names = options.class_names;
-    say_what_was_taken(pairs, options);
+    say_what_was_taken(samples, names, options);
     catalog_.provenance = fmt::format("arrays {} of {}", fmt::join(used, ", "), arrays.path().string());
     require_classes(arrays.path().string(), catalog_);
   }
@@ -143,12 +144,8 @@ class ArraySource final : public Source {
   }
 
  private:
-  void say_what_was_taken(const std::vector<ArrayPair>& pairs, const SourceOptions& options) {
-    std::vector<std::string> samples, labels;
-    for (const ArrayPair& pair : pairs) {
-      samples.push_back(pair.samples);
-      labels.push_back(pair.labels);
-    }
+  void say_what_was_taken(const std::vector<std::string>& samples, const std::vector<std::string>& labels,
+                          const SourceOptions& options) {
     const auto by_name = [](const std::string& option) {
       return option.empty() ? "by their names" : "as the option says";
     };
