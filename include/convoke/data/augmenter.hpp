@@ -46,11 +46,10 @@ class Augmenter {
   Augmenter(AugmentOptions options, const Shape& sample_shape, SampleType type);
 
   /// Computes the view of sample number `sample` (ViewKey::sample), stored as `image` (H, W, C): normalized,
-  /// (C, H, W) in the order of channels that the network takes.
-  void picture(const std::uint8_t* image, const ViewKey& view, std::uint64_t sample,
-               const Normalization& normalization, float* out) const;
-  void picture(const float* image, const ViewKey& view, std::uint64_t sample,
-               const Normalization& normalization, float* out) const;
+  /// (C, H, W) in the order of channels that the network takes. T: std::uint8_t or float.
+  template <class T>
+  void picture(const T* image, const ViewKey& view, std::uint64_t sample, const Normalization& normalization,
+               float* out) const;
 
   /// True if samples are mixed when a view has micro-batches.
   bool mixes() const { return options_.mixes(); }
@@ -62,10 +61,6 @@ class Augmenter {
   const AugmentOptions& options() const { return options_; }
 
  private:
-  template <class T>
-  void make(const T* image, const ViewKey& view, std::uint64_t sample, const Normalization& normalization,
-            float* out) const;
-
   AugmentOptions options_;
   Shape shape_;
   std::vector<float> one_, zero_;  // per channel

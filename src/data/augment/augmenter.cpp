@@ -53,8 +53,8 @@ Augmenter::Augmenter(AugmentOptions options, const Shape& sample_shape, SampleTy
 }
 
 template <class T>
-void Augmenter::make(const T* image, const ViewKey& view, std::uint64_t sample,
-                     const Normalization& normalization, float* out) const {
+void Augmenter::picture(const T* image, const ViewKey& view, std::uint64_t sample,
+                        const Normalization& normalization, float* out) const {
   RandomStream random({view.seed, Purpose::kAugment, view.epoch, sample});
   Change change;
   for (const Augmentation& augmentation : augmentations()) {
@@ -84,14 +84,10 @@ void Augmenter::make(const T* image, const ViewKey& view, std::uint64_t sample,
   if (normalization.reversed) reverse_channels(out, planes.pixels(), planes.channels);
 }
 
-void Augmenter::picture(const std::uint8_t* image, const ViewKey& view, std::uint64_t sample,
-                        const Normalization& normalization, float* out) const {
-  make(image, view, sample, normalization, out);
-}
-void Augmenter::picture(const float* image, const ViewKey& view, std::uint64_t sample,
-                        const Normalization& normalization, float* out) const {
-  make(image, view, sample, normalization, out);
-}
+template void Augmenter::picture(const std::uint8_t*, const ViewKey&, std::uint64_t, const Normalization&,
+                                 float*) const;
+template void Augmenter::picture(const float*, const ViewKey&, std::uint64_t, const Normalization&,
+                                 float*) const;
 
 void Augmenter::mix(const ViewKey& view, std::span<const std::uint32_t> ids, std::span<float> pictures,
                     const Targets& targets) const {
