@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/shell.hpp"
+#include "support/skip.hpp"
 #include "support/source_path.hpp"
 
 namespace {
@@ -55,6 +56,7 @@ TEST_CASE("data-prep/get refuses unknown data sets, wrong arguments and wrong fi
 
 TEST_CASE(
     "the tensors of an old PyTorch file become safetensors, and a pickle that names another function is refused") {
+  if (shell("python3 --version").code != 0) return skip("needs python3");
   const TemporaryFolder folder;
   const auto convert = [&](const std::string& from) {
     return shell(source_path("data-prep/pth_to_safetensors.py") + " " + from + " " +

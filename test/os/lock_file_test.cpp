@@ -51,9 +51,9 @@ TEST_CASE("a lock names its holder and disappears with it") {
     CHECK_FALSE(lock.taken_over());
     CHECK(bytes_of(folder / "lock") == "first");
     CHECK(holder_of(folder / "lock") == "first");
-    CHECK(entries_in(folder.path()) == 1);
+    CHECK(entries_in(folder.path()).size() == 1);
   }
-  CHECK(entries_in(folder.path()) == 0);
+  CHECK(entries_in(folder.path()).empty());
   CHECK_THROWS_AS(os::LockFile(folder / "none/lock", "first", lives), Error);
 }
 
@@ -87,9 +87,9 @@ TEST_CASE("two processes that find the same holder dead: one gets the lock") {
     ::waitpid(other, &status, 0);
     CHECK(WEXITSTATUS(status) == 3);
     CHECK(bytes_of(folder / "lock") == "mine");
-    CHECK(entries_in(folder.path()) == 1);
+    CHECK(entries_in(folder.path()).size() == 1);
   }
-  CHECK(entries_in(folder.path()) == 0);
+  CHECK(entries_in(folder.path()).empty());
 }
 
 TEST_CASE("a process gets the lock although another one removed its temporary file") {
@@ -107,7 +107,7 @@ TEST_CASE("a process gets the lock although another one removed its temporary fi
   CHECK(removed == 1);
   CHECK(lock.taken_over() == "dead");
   CHECK(bytes_of(folder / "lock") == "mine");
-  CHECK(entries_in(folder.path()) == 1);
+  CHECK(entries_in(folder.path()).size() == 1);
 }
 
 TEST_CASE("a process that died while it took a lock over does not block others") {
@@ -124,7 +124,7 @@ TEST_CASE("a process that died while it took a lock over does not block others")
   const os::LockFile lock(folder / "lock", "mine", lives);
   CHECK(lock.taken_over() == "dead");
   CHECK(bytes_of(folder / "lock") == "mine");
-  CHECK(entries_in(folder.path()) == 1);
+  CHECK(entries_in(folder.path()).size() == 1);
 }
 
 TEST_CASE("a replaced holder does not touch the lock of its successor") {
@@ -138,7 +138,7 @@ TEST_CASE("a replaced holder does not touch the lock of its successor") {
   CHECK(fs::last_write_time(folder / "lock") == then);
   lock.reset();
   CHECK(bytes_of(folder / "lock") == "successor");
-  CHECK(entries_in(folder.path()) == 1);
+  CHECK(entries_in(folder.path()).size() == 1);
 }
 
 TEST_CASE("the age of a lock is the time since its renewal") {

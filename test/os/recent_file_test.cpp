@@ -12,7 +12,7 @@ using namespace convoke;
 
 namespace {
 
-std::size_t descriptors() { return entries_in("/proc/self/fd"); }
+std::size_t descriptors() { return entries_in("/proc/self/fd").size(); }
 
 std::string read(os::RecentFile& file) { return file.open()->text(); }
 

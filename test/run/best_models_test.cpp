@@ -34,7 +34,7 @@ std::vector<std::int64_t> steps_in(const TemporaryFolder& folder) {
     while (weights != tiny::parameters(static_cast<std::uint64_t>(step)) && step < 1000) ++step;
     steps.push_back(step);
   }
-  CHECK(entries_in(folder.path()) == steps.size());
+  CHECK(entries_in(folder.path()).size() == steps.size());
   return steps;
 }
 

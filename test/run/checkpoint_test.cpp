@@ -216,7 +216,7 @@ TEST_CASE("the requested number of checkpoints is kept, and models do not count"
   for (const std::int64_t epoch : {1, 2, 3, 4}) checkpoints.save(state_at(epoch));
   CHECK_FALSE(exists(folder / "epoch-0001.h5"));
   CHECK(exists(folder / "epoch-0002.h5"));
-  CHECK(entries_in(folder.path()) == 4);
+  CHECK(entries_in(folder.path()).size() == 4);
   CHECK(newest(checkpoints).state->epochs_done == 4);
 }
 
@@ -231,7 +231,7 @@ TEST_CASE("on a full disk the earlier checkpoint stays, and the error names the 
     CHECK(why.find((folder / "epoch-0002.h5").string()) == 0);
   }
   CHECK_FALSE(exists(folder / "epoch-0002.h5"));
-  CHECK(entries_in(folder.path()) == 1);
+  CHECK(entries_in(folder.path()).size() == 1);
   check_equal(newest(checkpoints).state.value(), state_at(1));
   checkpoints.save(state_at(2));  // with free space again
   check_equal(newest(checkpoints).state.value(), state_at(2));

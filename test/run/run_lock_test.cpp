@@ -34,9 +34,9 @@ TEST_CASE("a folder has one owner at a time, and is free afterwards") {
     CHECK(lock.taken_over().empty());
     CHECK_THAT(error_of([&] { const RunLock second(folder.path()); }),
                Contains("is in use by process " + std::to_string(::getpid()) + " on "));
-    CHECK(entries_in(folder.path()) == 1);
+    CHECK(entries_in(folder.path()).size() == 1);
   }
-  CHECK(entries_in(folder.path()) == 0);
+  CHECK(entries_in(folder.path()).empty());
   CHECK(RunLock(folder.path()).taken_over().empty());
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("the lock of a process that ended is taken over") {
   ::waitpid(child, nullptr, 0);
   REQUIRE(exists(folder / "lock"));
   CHECK_THAT(RunLock(folder.path()).taken_over(), Contains("process " + std::to_string(child) + " on "));
-  CHECK(entries_in(folder.path()) == 0);
+  CHECK(entries_in(folder.path()).empty());
 }
 
 TEST_CASE("a zombie process holds no lock") {
@@ -111,7 +111,7 @@ TEST_CASE("if two jobs take over the same lock at the same time, one of them get
     take();
     ::waitpid(other, nullptr, 0);
     REQUIRE(shared->held == 1);
-    REQUIRE(entries_in(folder.path()) == 0);
+    REQUIRE(entries_in(folder.path()).empty());
   }
   ::munmap(memory, sizeof(Shared));
 }

@@ -1,11 +1,13 @@
 #pragma once
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 // Files of tests.
 
@@ -33,9 +35,12 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// Returns the number of files and folders in a folder.
-inline std::size_t entries_in(const fs::path& folder) {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+/// Returns the paths in a folder, in their order.
+inline std::vector<fs::path> entries_in(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  for (const auto& entry : fs::directory_iterator(folder)) entries.push_back(entry.path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
 }
 
 /// Returns all bytes of a file; empty if the file does not exist.

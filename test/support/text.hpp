@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,14 +26,6 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
-}
-
-/// Returns the paths in a folder, in their order.
-inline std::vector<std::filesystem::path> entries_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> entries;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) entries.push_back(entry.path());
-  std::sort(entries.begin(), entries.end());
-  return entries;
 }
 
 /// Returns the words of a text, which blanks and line ends separate.

@@ -145,7 +145,7 @@ TEST_CASE("members that diverge leave no communicators, no shared memory and no 
     return std::vector<std::ptrdiff_t>{replaced::counts.comm_split - replaced::counts.comm_free,
                                        times(bytes_of("/proc/self/maps"), "memfd:"),
                                        times(bytes_of("/proc/self/maps"), "/dev/shm/"),
-                                       static_cast<std::ptrdiff_t>(entries_in("/proc/self/fd"))};
+                                       static_cast<std::ptrdiff_t>(entries_in("/proc/self/fd").size())};
   };
   CHECK(leaves_after(50) == leaves_after(1));
 }
@@ -174,7 +174,7 @@ TEST_CASE("a parameter that ReLU hides is found before it is stored, and named")
     CHECK_THAT(why, Contains("conv2d_1"));
     CHECK_THAT(why, Contains("not finite"));
     world().barrier();
-    if (world().root()) CHECK(entries_in(run.folder.checkpoints()) == 0);
+    if (world().root()) CHECK(entries_in(run.folder.checkpoints()).empty());
     world().barrier();
   }
 }
