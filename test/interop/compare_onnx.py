@@ -3,8 +3,9 @@
 
     OMP_NUM_THREADS=1 python compare_onnx.py build/dev/test/interop/interop_run [GROUP ...] [--only TEXT]
 
-Groups: odd (small models with unusual layers), torchvision, keras, tf2onnx, files (paths after --files). Needs
-torch, torchvision, onnx, onnxscript and onnxruntime, or for keras and tf2onnx tensorflow, keras and tf2onnx.
+Groups: odd (small models with unusual layers), torchvision, timm (outputs alone), keras, tf2onnx, files (paths after
+--files). Needs torch, torchvision, timm, onnx, onnxscript and onnxruntime, or for keras and tf2onnx tensorflow, keras
+and tf2onnx.
 """
 import argparse
 import copy
@@ -189,22 +190,27 @@ class Table:
         raise RuntimeError("is not refused")
 
 
-def export_torch(network, samples, file, dynamo, train=False, opset=None):
+def export_torch(network, samples, file, dynamo, train=False, opset=None, open_batch=False):
     import logging
 
     import torch
 
     logging.disable(logging.WARNING)
     options = {"opset_version": opset} if opset else {}
+    samples = samples[: 2 if open_batch else 1]
+    if open_batch and dynamo:
+        options["dynamic_shapes"] = ({0: torch.export.Dim("batch")},)
+    elif open_batch:
+        options |= {"input_names": ["x"], "dynamic_axes": {"x": {0: "batch"}}}
     if dynamo:
-        torch.onnx.export(network, (torch.from_numpy(samples[:1]),), file, dynamo=True, verbose=False, **options)
+        torch.onnx.export(network, (torch.from_numpy(samples),), file, dynamo=True, verbose=False, **options)
     else:
         mode = torch.onnx.TrainingMode.PRESERVE if train else torch.onnx.TrainingMode.EVAL
-        torch.onnx.export(network, (torch.from_numpy(samples[:1]),), file, dynamo=False, training=mode,
+        torch.onnx.export(network, (torch.from_numpy(samples),), file, dynamo=False, training=mode,
                           do_constant_folding=not train, **options)
 
 
-def torch_rows(table, name, network, samples, dynamo=(False, True), gradients=True, opset=None):
+def torch_rows(table, name, network, samples, dynamo=(False, True), gradients=True, opset=None, open_batch=False):
     network.eval()
     for flag in dynamo:
         label = f"{name} {'dynamo' if flag else 'script'}"
@@ -218,7 +224,7 @@ def torch_rows(table, name, network, samples, dynamo=(False, True), gradients=Tr
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, 1)
                 try:
-                    export_torch(network, samples, file, flag, train=not flag and gradients, opset=opset)
+                    export_torch(network, samples, file, flag, train=not flag and gradients, opset=opset, open_batch=open_batch)
                 finally:
                     os.dup2(keep, 1)
                     os.close(null)
@@ -268,6 +274,39 @@ def torchvision_models(table):
         with torch.no_grad():
             network(torch.from_numpy(np.random.default_rng(1).standard_normal((4, 3, size, size), dtype=np.float32)))
         torch_rows(table, name, network, samples)
+
+
+# A small network of each family.
+TIMM = """
+    resnet18 resnet26d seresnext26d_32x4d skresnet18 resnest14d ecaresnet26t resnetaa50 resnetblur50 resnetv2_50
+    resnetv2_50x1_bit nf_regnet_b0 nf_resnet50 dm_nfnet_f0 regnety_002 regnetz_b16 res2net50_26w_4s cspresnet50 darknet53
+    selecsls42b tresnet_m dla34 dpn48b densenet121 hrnet_w18_small inception_v3 inception_v4 inception_resnet_v2
+    xception41 legacy_xception efficientnet_b0 tf_efficientnetv2_b0 mobilenetv2_050 mobilenetv3_small_050
+    mobilenetv4_conv_small mnasnet_small mixnet_s tf_mixnet_s ghostnet_050 ghostnetv2_100 repghostnet_050 rexnet_100
+    hardcorenas_a lcnet_050 tinynet_a fbnetc_100 repvgg_a0 mobileone_s0 ese_vovnet19b_dw gernet_s hgnetv2_b0 starnet_s1
+    convnext_atto convnextv2_atto inception_next_atto focalnet_tiny_srf poolformer_s12 convformer_s18 caformer_s18 mambaout_femto
+    rdnet_tiny fastvit_t8 vit_tiny_patch16_224 deit_tiny_patch16_224 mixer_s32_224""".split()
+
+
+def timm_models(table):
+    import timm
+    import torch
+
+    for name in TIMM:
+        if table.arguments.only and table.arguments.only not in name:
+            continue
+        torch.manual_seed(0)
+        network = timm.create_model(name, num_classes=10)
+        for module in network.modules():
+            if isinstance(module, torch.nn.BatchNorm2d):
+                module.running_mean.normal_(0, 0.1)
+                module.running_var.uniform_(0.5, 1.5)
+        for parameter in network.parameters():  # one of zeros would hide what it multiplies
+            if not parameter.any():
+                parameter.data.normal_(0, 0.1)
+        size = network.default_cfg["input_size"][1] if network.default_cfg.get("fixed_input_size") else 96
+        samples = np.random.default_rng(0).standard_normal((2, 3, size, size), dtype=np.float32)
+        torch_rows(table, name, network, samples, gradients=False, open_batch=True)
 
 
 def keras_models(table):
@@ -348,7 +387,7 @@ def main():
     arguments = parser.parse_args()
     table = Table(arguments)
     for group in arguments.groups:
-        {"odd": odd_models, "torchvision": torchvision_models, "keras": keras_models,
+        {"odd": odd_models, "torchvision": torchvision_models, "timm": timm_models, "keras": keras_models,
          "files": lambda table: None}[group](table)
     for entry in arguments.files:
         file, shape = entry.rsplit(":", 1)

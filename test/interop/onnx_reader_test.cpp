@@ -116,8 +116,9 @@ class Folder {
 
 TEST_CASE("ONNX files of PyTorch and Keras give the outputs of onnxruntime and the gradients of PyTorch") {
   const hdf5::File golden = hdf5::File::open((kFiles / "golden.h5").string());
-  for (const char* name : {"excite", "old_opset", "shuffle", "upsample", "interpolate", "interpolate_script",
-                           "convnext", "lstm", "gru", "attention", "vision", "functions", "strided"}) {
+  for (const char* name :
+       {"excite", "old_opset", "shuffle", "upsample", "interpolate", "interpolate_script", "convnext", "lstm",
+        "gru", "attention", "vision", "functions", "strided", "response_norm"}) {
     INFO(name);
     const hdf5::Group group = golden.group(name);
     const Imported imported = read_golden(name);

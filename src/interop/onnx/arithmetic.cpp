@@ -178,6 +178,12 @@ View computed(Call& call, std::string_view function, const std::vector<Operand>&
 
 }  // namespace
 
+View bounded(Call& call, const View& x, const char* function, double bound) {
+  return call.elementwise(x, {{"layer", "elementwise"},
+                              {"function", function},
+                              {"operands", Value::Array{"x", fmt::format("{}", bound)}}});
+}
+
 View rescaled(Call& call, const View& view, double scale, double offset) {
   if (scale == 1 && offset == 0) return view;
   if (!std::isfinite(scale) || !std::isfinite(offset)) {

@@ -37,6 +37,8 @@ View boolean_of(Call& call, const View& x);
 /// layer with one parameter for each element, or, before the first layer with weights, a fixed one.
 View scaled_by(Call& call, const View& view, const Constant& constant);
 View shifted_by(Call& call, const View& view, const Constant& constant);
+/// Returns the result of a function, "minimum" or "maximum", of each element and a number.
+View bounded(Call& call, const View& x, const char* function, double bound);
 /// Returns scale x + offset.
 View rescaled(Call& call, const View& view, double scale, double offset);
 /// Returns the indices first .. first + size - 1 along an axis.

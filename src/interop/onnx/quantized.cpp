@@ -77,13 +77,6 @@ const NodeProto* quantizer_of(const Source& source, const std::string& value) {
   return quantizer_of(source, node->inputs.at(0));
 }
 
-/// Applies a function with a number.
-View bounded(Call& call, const View& x, const char* function, double bound) {
-  return call.elementwise(x, {{"layer", "elementwise"},
-                              {"function", function},
-                              {"operands", Value::Array{"x", fmt::format("{}", bound)}}});
-}
-
 // Without its rounding a quantization is a bound on both sides. Quantizers rely on it: they leave out a ReLU
 // before one that saturates at 0.
 void convert_quantize(Call& call) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_keys.hpp"
@@ -290,12 +291,20 @@ void convert_reduce(Call& call) {
   call.give(reduced(call, x, reduced_axes(call, x.rank()), layer, call.integer("keepdims", 1) != 0));
 }
 
-void convert_reduce_sum(Call& call) {
-  const View& x = call.view(0);
+View summed(Call& call, const View& x) {
   const std::vector<std::size_t> axes = reduced_axes(call, x.rank());
   const auto count = static_cast<double>(x.extent(atoms_of(x, axes)));
-  const View mean = reduced(call, x, axes, kMean, call.integer("keepdims", 1) != 0);
-  call.give(rescaled(call, mean, count, 0));
+  return rescaled(call, reduced(call, x, axes, kMean, call.integer("keepdims", 1) != 0), count, 0);
+}
+
+void convert_reduce_sum(Call& call) { call.give(summed(call, call.view(0))); }
+
+// The square root has no gradient at 0, where that of PyTorch's norm is 0: so is that of a maximum above it.
+void convert_norm(Call& call) {
+  const View& x = call.view(0);
+  const View squares = x.with_node(call.add({{"layer", "multiply"}}, {x.node, x.node}));
+  const View sum = bounded(call, summed(call, squares), "maximum", std::numeric_limits<float>::min());
+  call.give(call.elementwise(sum, {{"layer", "elementwise"}, {"function", "sqrt"}}));
 }
 
 }  // namespace
@@ -307,6 +316,7 @@ const std::initializer_list<Operator> kWindowOperators{
     Operator{"GlobalAveragePool", convert_global_pool},
     Operator{"GlobalMaxPool", convert_global_pool},
     Operator{"MaxPool", convert_pool},
+    Operator{"ReduceL2", convert_norm},
     Operator{"ReduceMax", convert_reduce},
     Operator{"ReduceMean", convert_reduce},
     Operator{"ReduceSum", convert_reduce_sum},

@@ -66,6 +66,14 @@ def standardized(m, x):
     return m.head(F.conv2d(x, weight, m.conv.bias, stride=3).flatten(1))
 
 
+def response_norm(m, x):
+    """The global response normalization of ConvNeXt V2."""
+    x = F.gelu(m.conv(x)).permute(0, 2, 3, 1)
+    norm = x.norm(p=2, dim=(1, 2), keepdim=True)
+    x = x + torch.addcmul(m.beta.view(1, 1, 1, -1), m.gamma.view(1, 1, 1, -1), x * (norm / (norm.mean(-1, keepdim=True) + 1e-6)))
+    return m.head(x.mean((1, 2)))
+
+
 def strided(m, x):
     """A mean that PyTorch's exporter gives by as_strided, from a batch of any size."""
     x = F.adaptive_avg_pool2d(m.norm(m.conv(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2), 1)
@@ -104,6 +112,8 @@ MODELS = {
                      {"dynamo": False, "opset_version": 17}),
     "strided": (Call(strided, conv=nn.Conv2d(2, 4, 3), norm=nn.LayerNorm(4), last=nn.LayerNorm(4), head=nn.Linear(4, 3)), images,
                 {"dynamo": True, "dynamic_shapes": ({0: torch.export.Dim("n")},)}),
+    "response_norm": (Call(response_norm, conv=nn.Conv2d(2, 4, 3), gamma=nn.Parameter(torch.rand(4)), beta=nn.Parameter(torch.rand(4)),
+                           head=nn.Linear(4, 3)), images, {"dynamo": True}),
     "functions": (Call(functions, conv=nn.Conv2d(2, 3, 3, stride=2), other=nn.Conv2d(2, 3, 3, stride=2), head=nn.Linear(27, 3)),
                   images, {"dynamo": False, "opset_version": 13}),
 }
