@@ -162,7 +162,8 @@ void append_records_of_others(RunLogs* logs, const mpi::Communicator& world) {
   std::vector<Settings> kept;
   if (logs != nullptr) kept = logs->end();
   for (const std::string& json : world.gather(metrics::list_to_json(std::move(kept)))) {
-    for (const Settings& record : metrics::list_from_json(json)) logs->append(record);
+    const std::vector<Settings> records = metrics::list_from_json(json);
+    if (!records.empty()) logs->append_of_another(records);
   }
 }
 

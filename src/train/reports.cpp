@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "convoke/core/error.hpp"
@@ -105,6 +107,25 @@ void RunLogs::begin(std::int64_t member, std::optional<std::int64_t> resumed_aft
   if (job_.log.tensorboard) events_.emplace(events_folder(job_, folder_, member), resumed_after);
 } catch (const Error& error) {
   throw JobError(error.what(), error.hint());  // all members need the disk
+}
+
+void RunLogs::append_of_another(const std::vector<Settings>& records) {
+  std::map<std::int64_t, std::int64_t> first;  // step, by member
+  for (const Settings& record : records) {
+    const auto member = count_at(record, "member"), step = count_at(record, "step");
+    if (!member || !step) continue;
+    const auto known = first.emplace(*member, *step).first;
+    known->second = std::min(known->second, *step);
+  }
+  try {
+    lines_->remove_if([&](const Settings& line) {
+      const auto known = first.find(count_at(line, "member").value_or(-1));
+      return known != first.end() && count_at(line, "step").value_or(-1) >= known->second;
+    });
+  } catch (const Error& error) {
+    fmt::print(stderr, "warning: {}; metrics.jsonl has some steps twice\n", error.what());
+  }
+  for (const Settings& record : records) append(record);
 }
 
 std::vector<Settings> RunLogs::end() {

@@ -117,3 +117,28 @@ TEST_CASE("a resumed run has the lines of an uninterrupted one, each once") {
   CHECK(lines_about(parts.folder, "step") == lines_about(whole.folder, "step"));
   CHECK(lines_about(parts.folder, "epoch").size() == 2);
 }
+
+TEST_CASE("a resumed ensemble has the lines of an uninterrupted one, each once, whoever trains a member") {
+  const tiny::Pictures pictures(kPictures);
+  Job job = tiny::ensemble_job(2, data::Sharding::kFull);
+  job.log.every_steps = 2;
+  const Run whole(world()), parts(world());
+  train_all(job, pictures, world(), whole.folder);
+  tiny::interrupted(world(), [&] { return train_all(job, pictures, world(), parts.folder); });
+  if (world().root()) {
+    std::ofstream lines(parts.folder.metrics(), std::ios::app);
+    for (const int member : {0, 1}) {
+      lines << R"({"event":"step","member":)" << member
+            << R"(,"epoch":1,"step":4,"loss":99,"accuracy":0,"learning_rate":1})" << '\n';
+    }
+  }
+  world().barrier();
+  train_all(job, pictures, world(), parts.folder, true);
+  world().barrier();
+  const auto lines_of = [](const Run& run, std::int64_t member) {
+    std::vector<Settings> lines = lines_about(run.folder, "step");
+    std::erase_if(lines, [&](const Settings& line) { return count_at(line, "member") != member; });
+    return lines;
+  };
+  for (const std::int64_t member : {0, 1}) CHECK(lines_of(parts, member) == lines_of(whole, member));
+}

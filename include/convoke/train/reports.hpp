@@ -56,6 +56,9 @@ class RunLogs {
   /// warning once, and tries again with the next record; beyond 100,000 records it drops the oldest. A
   /// line of metrics.csv, and points of curves, are left out then.
   void append(const Settings& record);
+  /// Appends the records of another root, about members of which it alone has trained. Removes the lines
+  /// about them from the first of these steps on: those that an earlier job wrote after its last checkpoint.
+  void append_of_another(const std::vector<Settings>& records);
   /// Call it after the last member: returns the records that only rank 0 writes, which the caller sends
   /// there.
   std::vector<Settings> end();
