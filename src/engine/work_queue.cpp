@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 namespace convoke::engine {
 namespace {
@@ -81,7 +82,12 @@ bool WorkQueue::replace(std::size_t worker, const Rest& seen, std::int64_t first
                                                        std::memory_order_acq_rel);
 }
 
+void WorkQueue::give_up_slice() const {
+  if (one_by_one() && !empty()) std::this_thread::yield();
+}
+
 bool WorkQueue::take(int worker, std::int64_t micro_batches) {
+  give_up_slice();
   const std::size_t i = mine_ + static_cast<std::size_t>(worker);
   for (;;) {
     const Rest now = rest(i);
@@ -91,6 +97,7 @@ bool WorkQueue::take(int worker, std::int64_t micro_batches) {
 }
 
 std::optional<std::int64_t> WorkQueue::take_last() {
+  give_up_slice();
   for (;;) {
     std::size_t from = 0;
     Rest most;

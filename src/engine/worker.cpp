@@ -189,24 +189,15 @@ std::uint64_t Worker::recompute(const StepInput& step, std::int64_t micro_batch)
 }
 
 // Runs this worker's own segments until others have taken a micro-batch of the next one, then single
-// micro-batches. If another program uses a core, workers give up the rest of their time slice before each of
-// these. A worker that has to wait for its core then holds no micro-batch that a free worker could compute,
-// and has a whole slice for the next one.
+// micro-batches.
 void Worker::run_queue(const StepInput& step, const std::vector<MicroBatchSegment>& own, WorkQueue& queue,
                        const std::function<void()>& progress) {
-  const auto begin = [&] {
-    if (queue.one_by_one() && !queue.empty()) std::this_thread::yield();
-  };
   for (const MicroBatchSegment& segment : own) {
-    begin();
     if (!queue.take(options_.worker, segment.micro_batches)) break;
     run_segment(step, segment, false, progress);
   }
-  begin();
-  while (const std::optional<std::int64_t> micro_batch = queue.take_last()) {
+  while (const std::optional<std::int64_t> micro_batch = queue.take_last())
     run_segment(step, {*micro_batch * step.micro_batch, step.micro_batch, 1}, false, progress);
-    begin();
-  }
   if (micro_batches_ == 0) clear_sums();
   queue.end(options_.worker);
 }

@@ -38,7 +38,9 @@ class WorkQueue {
   void end(int worker);
 
   /// True if a worker was a quarter slower than another one in a recent step. Workers then compute their
-  /// micro-batches one by one, because other workers cannot take micro-batches of a plan that runs.
+  /// micro-batches one by one, because other workers cannot take micro-batches of a plan that runs. They also
+  /// give up the rest of their time slice before they take one. A worker that has to wait for its core then
+  /// holds no micro-batch that a free worker could compute, and has a whole slice for the next one.
   bool one_by_one() const { return steps_one_by_one_ > 0; }
 
  private:
@@ -49,6 +51,7 @@ class WorkQueue {
   Rest rest(std::size_t worker) const;
   bool replace(std::size_t worker, const Rest& seen, std::int64_t first, std::int64_t count);
   bool uneven() const;
+  void give_up_slice() const;
 
   std::span<WaitingMicroBatches> waiting_;  ///< by worker: of the node, or of this rank
   std::size_t mine_ = 0;                    ///< first worker of this rank in it
