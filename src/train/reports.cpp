@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <utility>
 
 #include "convoke/core/error.hpp"
@@ -97,31 +96,33 @@ void RunLogs::append(const Settings& record) {
   }
 }
 
-void RunLogs::begin(std::int64_t member, std::optional<std::int64_t> resumed_after) try {
+void RunLogs::remove_after(const std::map<std::int64_t, std::int64_t>& steps) {
   const auto unwanted = [&](const Settings& record) {
-    return count_at(record, "member") == member && count_at(record, "step").value_or(0) > *resumed_after;
+    const auto last = steps.find(count_at(record, "member").value_or(-1));
+    return last != steps.end() && count_at(record, "step").value_or(0) > last->second;
   };
+  std::erase_if(unwritten_, unwanted);
+  if (lines_) lines_->remove_if(unwanted);
+}
+
+void RunLogs::begin(std::int64_t member, std::optional<std::int64_t> resumed_after) try {
   events_.reset();
-  if (resumed_after) std::erase_if(unwritten_, unwanted);
-  if (resumed_after && lines_) lines_->remove_if(unwanted);
+  if (resumed_after) remove_after({{member, *resumed_after}});
   if (job_.log.tensorboard) events_.emplace(events_folder(job_, folder_, member), resumed_after);
 } catch (const Error& error) {
   throw JobError(error.what(), error.hint());  // all members need the disk
 }
 
 void RunLogs::append_of_another(const std::vector<Settings>& records) {
-  std::map<std::int64_t, std::int64_t> first;  // step, by member
+  std::map<std::int64_t, std::int64_t> before;  // the steps before those of `records`, by member
   for (const Settings& record : records) {
     const auto member = count_at(record, "member"), step = count_at(record, "step");
     if (!member || !step) continue;
-    const auto known = first.emplace(*member, *step).first;
-    known->second = std::min(known->second, *step);
+    const auto known = before.emplace(*member, *step - 1).first;
+    known->second = std::min(known->second, *step - 1);
   }
   try {
-    lines_->remove_if([&](const Settings& line) {
-      const auto known = first.find(count_at(line, "member").value_or(-1));
-      return known != first.end() && count_at(line, "step").value_or(-1) >= known->second;
-    });
+    remove_after(before);
   } catch (const Error& error) {
     fmt::print(stderr, "warning: {}; metrics.jsonl has some steps twice\n", error.what());
   }

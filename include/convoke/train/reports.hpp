@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,8 @@ class RunLogs {
 
  private:
   void write_lines();
+  /// Removes the records and lines about members after so many of their steps. Throws Error naming the file.
+  void remove_after(const std::map<std::int64_t, std::int64_t>& steps);
 
   const Job& job_;
   const run::RunFolder& folder_;
