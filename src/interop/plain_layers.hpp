@@ -1,9 +1,9 @@
 #pragma once
-#include <algorithm>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string_view>
+
+#include "convoke/core/table.hpp"
 
 // Layers and functions that are one operation in other programs too: the names of both.
 
@@ -49,13 +49,5 @@ struct ElementFunction {
 };
 
 std::span<const ElementFunction> element_functions();
-
-/// Returns the first entry of a table with this name in a column (&PlainLayer::onnx), or null.
-template <class Table, class Entry = std::ranges::range_value_t<Table>>
-const Entry* find_named(const Table& table, std::string_view name,
-                        std::string_view Entry::*column = &Entry::name) {
-  const auto found = std::ranges::find(table, name, column);
-  return found == std::ranges::end(table) || name.empty() ? nullptr : &*found;
-}
 
 }  // namespace convoke::interop

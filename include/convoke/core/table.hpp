@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,15 @@ std::string name_of(const Table& table, const T& value) {
     if (entry.value == value) return std::string(entry.name);
   }
   throw Error("a choice without a name");
+}
+
+/// Returns the first entry of a table with this name, or with this text in another column
+/// (&PlainLayer::onnx); null if there is none, or the name is empty.
+template <class Table, class Entry = std::ranges::range_value_t<Table>>
+const Entry* find_named(const Table& table, std::string_view name,
+                        std::string_view Entry::*column = &Entry::name) {
+  const auto found = std::ranges::find(table, name, column);
+  return found == std::ranges::end(table) || name.empty() ? nullptr : &*found;
 }
 
 /// Returns the names in a table, a range of entries that have a `name`.

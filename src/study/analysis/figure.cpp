@@ -39,12 +39,6 @@ constexpr std::array kDerived{
             [](const ScalingPoint& p) { return std::optional(p.decrease_percent); }},
 };
 
-template <class Entries>
-const auto* find_named(const Entries& entries, std::string_view name) {
-  const auto found = std::ranges::find_if(entries, [&](const auto& entry) { return entry.name == name; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
 // True for a quantity of the model, and false for a time or what follows from times.
 bool is_score(const std::string& quantity) {
   const Quantity* known = find_named(kQuantities, quantity);
