@@ -24,6 +24,13 @@ std::string to_string(const std::vector<Dim>& dims) {
   return "(" + join(parts) + ")";
 }
 
+bool counts_up(std::span<const Dim> numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] != Dim{static_cast<std::int64_t>(i)}) return false;
+  }
+  return true;
+}
+
 std::vector<Dim> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
   std::vector<Dim> wide = a.size() >= b.size() ? a : b;
   const std::vector<Dim>& other = a.size() >= b.size() ? b : a;

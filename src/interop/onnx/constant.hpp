@@ -23,6 +23,8 @@ struct Dim {
 
 /// Returns "(N, 3, 224, 224)".
 std::string to_string(const std::vector<Dim>& dims);
+/// True if the numbers are 0, 1, 2, ...
+bool counts_up(std::span<const Dim> numbers);
 /// Returns the dimensions to which both are broadcast, as NumPy. Throws Error if they do not fit.
 std::vector<Dim> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
 

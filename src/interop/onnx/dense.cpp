@@ -60,13 +60,10 @@ std::optional<View> read_in_order(Call& call, const View& x) {
   const Constant& wanted = call.constant(1, "indices");
   const Dim all = x.dim(0);
   if (x.rank() != 1 || !all.batch || !wanted.is_numbers() ||
-      wanted.shape.elements() != all.value * call.import().input.batch) {
+      wanted.shape.elements() != all.value * call.import().input.batch || !counts_up(wanted.numbers)) {
     return std::nullopt;
   }
   std::vector<Dim> to;
-  for (std::size_t i = 0; i < wanted.numbers.size(); ++i) {
-    if (wanted.numbers[i] != Dim{static_cast<std::int64_t>(i)}) return std::nullopt;
-  }
   for (const std::int64_t extent : wanted.shape.extents()) to.push_back({extent});
   return reshaped(call, x, std::move(to));
 }
@@ -183,13 +180,10 @@ void convert_strided(Call& call) {
   Array offsets = array_of(call, 4);
   for (const std::size_t input : {5, 6}) offsets = combined("Add", offsets, array_of(call, input));
   const Constant &flat = call.constant(1, "shape"), &rows = call.constant(2, "rows");
-  bool in_order = flat.shape.elements() == 1 && rows.is_numbers() &&
-                  rows.numbers == std::vector{Dim{1, true}} && offsets.whole && offsets.shape.rank() > 0 &&
-                  offsets.shape[0] == 1 &&
-                  call.constant(3, "stride").scalar() == static_cast<float>(offsets.size());
-  for (std::size_t i = 0; in_order && i < offsets.numbers.size(); ++i) {
-    in_order = offsets.numbers[i] == Dim{static_cast<std::int64_t>(i)};
-  }
+  const bool in_order =
+      flat.shape.elements() == 1 && rows.is_numbers() && rows.numbers == std::vector{Dim{1, true}} &&
+      offsets.whole && offsets.shape.rank() > 0 && offsets.shape[0] == 1 &&
+      call.constant(3, "stride").scalar() == static_cast<float>(offsets.size()) && counts_up(offsets.numbers);
   if (!in_order) {
     call.refuse("reads other elements of its input than all of them in order",
                 "export the model with a fixed batch, or with torch.onnx.export(..., dynamo=False)");

@@ -190,14 +190,13 @@ constexpr std::array kReductions{
     Reduction{"ReduceSumSquare", 0, [](float s, float x) { return s + x * x; }},
 };
 
-Array reduced(Call& call, const Reduction& op, const Array& array) {
+Array reduced(const Reduction& op, const Array& array, const std::vector<std::size_t>& axes, bool keep) {
   const std::size_t rank = array.shape.rank();
-  const std::vector<std::size_t> axes = reduced_axes(call, rank);
   const auto gone = [&](std::size_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
   std::vector<std::int64_t> kept, left;
   for (std::size_t axis = 0; axis < rank; ++axis) {
     kept.push_back(gone(axis) ? 1 : array.shape[axis]);
-    if (!gone(axis) || call.integer("keepdims", 1) != 0) left.push_back(kept.back());
+    if (!gone(axis) || keep) left.push_back(kept.back());
   }
   const Shape over(kept);
   const std::vector<std::size_t> indices = broadcast_indices(over, array.shape);
@@ -291,46 +290,35 @@ Array clipped(Call& call) {
   return result;
 }
 
-/// Sets mean and variance to those of each channel of `x` (samples, channels, inner).
-void take_moments(const Array& x, std::size_t inner, std::vector<float>& mean, std::vector<float>& variance) {
-  const std::size_t channels = mean.size();
-  std::vector<double> sum(channels), squares(channels);
-  for (std::size_t i = 0; i < x.floats.size(); ++i) sum[i / inner % channels] += x.floats[i];
-  const double count = static_cast<double>(x.floats.size()) / static_cast<double>(channels);
-  for (std::size_t i = 0; i < x.floats.size(); ++i) {
-    const double centered = x.floats[i] - sum[i / inner % channels] / count;
-    squares[i / inner % channels] += centered * centered;
-  }
-  for (std::size_t channel = 0; channel < channels; ++channel) {
-    mean[channel] = static_cast<float>(sum[channel] / count);
-    variance[channel] = static_cast<float>(squares[channel] / count);
-  }
-}
-
 /// The batch norm of a weight: PyTorch standardizes the weights of a convolution so (Qiao et al., 2019).
 Array batch_normalized(Call& call) {
-  Array x = array_of(call).as_floats();
+  const Array x = array_of(call).as_floats();
   if (x.shape.rank() < 2 || x.size() == 0) call.refuse("normalizes an array without channels");
+  const Shape of_channels = with_extent(Shape(std::vector<std::int64_t>(x.shape.rank(), 1)), 1, x.shape[1]);
   const auto for_channels = [&](std::size_t input) {
-    const Array given = array_of(call, input).as_floats();
+    Array given = array_of(call, input).as_floats();
     if (given.size() != x.shape[1]) call.refuse("has inputs that do not fit its channels");
-    return given.floats;
+    given.shape = of_channels;
+    return given;
   };
-  const std::vector<float> scale = for_channels(1), bias = for_channels(2);
-  std::vector<float> mean = for_channels(3), variance = for_channels(4);
-  const auto channels = static_cast<std::size_t>(x.shape[1]),
-             inner = x.floats.size() / channels / static_cast<std::size_t>(x.shape[0]);
-  if (call.integer("training_mode", 0) != 0) take_moments(x, inner, mean, variance);
-  const auto epsilon = static_cast<float>(call.number("epsilon", 1e-5));
-  for (std::size_t i = 0; i < x.floats.size(); ++i) {
-    const std::size_t channel = i / inner % channels;
-    const float deviation = std::sqrt(variance[channel] + epsilon);
-    x.floats[i] = (x.floats[i] - mean[channel]) / deviation * scale[channel] + bias[channel];
-  }
+  const Array scale = for_channels(1), bias = for_channels(2);
+  Array mean = for_channels(3), variance = for_channels(4);
+  const bool training = call.integer("training_mode", 0) != 0;
+  const auto mean_of = [](const Array& array) {
+    std::vector<std::size_t> others = all_axes(array.shape.rank());
+    others.erase(others.begin() + 1);
+    return reduced(*find_named(kReductions, "ReduceMean"), array, others, true);
+  };
+  if (training) mean = mean_of(x);
+  const Array centered = combined("Sub", x, mean);
+  if (training) variance = mean_of(combined("Mul", centered, centered));
+  Array epsilon = Array::zeros({1});
+  epsilon.floats[0] = static_cast<float>(call.number("epsilon", 1e-5));
+  const Array deviation = mapped(*find_named(kUnary, "Sqrt"), combined("Add", variance, epsilon));
   call.builder().note(
       "The file standardizes weights. Convoke stores the standardized ones, and training does not standardize them "
       "again.");
-  return x;
+  return combined("Add", combined("Mul", combined("Div", centered, deviation), scale), bias);
 }
 
 /// A constant that is made.
@@ -376,7 +364,9 @@ bool fold(Call& call) {
   if (const Made* made = find_named(kMade, op)) {
     give_array(call, made->make(call));
   } else if (const Reduction* reduction = find_named(kReductions, op)) {
-    give_array(call, reduced(call, *reduction, array_of(call)));
+    const Array array = array_of(call);
+    give_array(call, reduced(*reduction, array, reduced_axes(call, array.shape.rank()),
+                             call.integer("keepdims", 1) != 0));
   } else if (const Binary* binary = find_named(kBinary, op)) {
     give_array(call, combined(call, *binary));
   } else if (const Unary* unary = find_named(kUnary, op)) {

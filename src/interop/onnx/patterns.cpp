@@ -73,10 +73,7 @@ bool one_hot(const Source& source, const Match& match, NodeProto&) {
   const Constant* tokens = source.constant(match.values.at("@r"));
   if (tokens == nullptr || !tokens->is_numbers() || tokens->shape.rank() == 0) return false;
   if (tokens->shape.extents().back() != tokens->shape.elements()) return false;
-  for (std::size_t i = 0; i < tokens->numbers.size(); ++i) {
-    if (tokens->numbers[i] != Dim{static_cast<std::int64_t>(i)}) return false;
-  }
-  return true;
+  return counts_up(tokens->numbers);
 }
 
 bool group_norm(const Source& source, const Match& match, NodeProto& node) {
