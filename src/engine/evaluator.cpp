@@ -42,7 +42,7 @@ std::int64_t choose_chunk(const nn::Graph& graph, const EvaluatorOptions& option
 
 // Runs work(0), ..., work(workers - 1), each on its own thread, the first on this one.
 void on_threads(std::size_t workers, const std::function<void(std::size_t)>& work) {
-  const Timeline::Use nobody(nullptr, {});  // a large evaluation would drop all steps from the timeline
+  const Timeline::Use none(nullptr, {});  // the spans of a large evaluation would displace those of all steps
   WorkerTeam(static_cast<int>(workers)).run([&](int worker) {
     nn::single_threaded();
     work(static_cast<std::size_t>(worker));

@@ -123,6 +123,6 @@ TEST_CASE("a file is read byte by byte; a missing file gives none") {
   CHECK(read_text(folder / "empty") == "");
   CHECK_FALSE(read_text(folder / "none"));
   CHECK_FALSE(read_text(folder.path()));
-  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);  // nobody writes to it
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);  // a pipe without a writer
   CHECK_THROWS_WITH(read_text(folder / "pipe"), Contains("pipe: is a named pipe (FIFO), not a file"));
 }

@@ -21,7 +21,8 @@ struct Counts {
 };
 inline Counts counts;
 
-/// What a call of these functions runs. InFront puts another function, or a value, in front while it exists.
+/// The function that each of these calls runs. While an InFront object exists, the call runs another
+/// function, or gives a value.
 inline decltype(&MPI_Ialltoall) ialltoall = PMPI_Ialltoall;
 inline decltype(&MPI_Test) test = PMPI_Test;
 

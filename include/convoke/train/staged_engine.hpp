@@ -50,7 +50,7 @@ class StagedEngine {
   /// See engine::Replica.
   void step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
             std::span<const std::uint32_t> repeats);
-  /// What makes the steps; another one after begin_epoch() and restore().
+  /// The engine that makes the steps. begin_epoch() and restore() may replace it.
   engine::Replica& replica() const { return *replica_; }
 
   /// See engine::StepEngine; empty on ranks that share the memory of another one, which looks at it.

@@ -23,7 +23,7 @@ class PlanBuilder {
   /// Compiles all layers, forward then backward. Called once.
   CompiledPlan compile();
 
-  // What is compiled: the graph and the options.
+  // The graph to compile, and its options.
 
   const Graph& graph() const { return graph_; }
   const PlanOptions& options() const { return options_; }

@@ -6,7 +6,7 @@
 #include "convoke/nn/layers.hpp"
 #include "convoke/nn/zoo.hpp"
 
-// What several families of the zoo use. A family names the nodes with parameters as its reference
+// Blocks that several families of the zoo share. A family names the nodes with parameters as its reference
 // implementation does, so that weights can be copied by name.
 namespace convoke::nn {
 

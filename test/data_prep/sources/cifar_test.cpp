@@ -128,6 +128,6 @@ TEST_CASE("CIFAR's names are not read from a pipe, and prepare says what it foun
   CHECK_THAT(to_text(source->catalog().assumptions), Contains("10 classes"));
   CHECK_THAT(to_text(source->catalog().assumptions), Contains("in all 13 samples"));
   fs::remove(folder / "batches.meta.txt");
-  REQUIRE(::mkfifo((folder / "batches.meta.txt").c_str(), 0600) == 0);  // nobody writes to it
+  REQUIRE(::mkfifo((folder / "batches.meta.txt").c_str(), 0600) == 0);  // a pipe without a writer
   CHECK_THAT(error_in(folder.path()), Contains("batches.meta.txt: is a named pipe (FIFO), not a file"));
 }

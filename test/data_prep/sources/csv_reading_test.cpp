@@ -210,7 +210,7 @@ TEST_CASE("files that are no tables are refused with the reason") {
   CHECK(examine_csv(utf16.file, {.encoding = "utf-16le"}).header.names == Names{"a", "b"});
   CHECK_THAT(Csv("one\ntwo\n").error(), Contains("the first row has only one cell, \"one\""));
   TemporaryFolder folder;
-  REQUIRE(::mkfifo((folder / "pipe.csv").c_str(), 0600) == 0);  // nobody writes to it
+  REQUIRE(::mkfifo((folder / "pipe.csv").c_str(), 0600) == 0);  // a pipe without a writer
   CHECK_THAT(error_of([&] { examine_csv(folder / "pipe.csv", {}); }),
              Contains("pipe.csv") && Contains("pipe"));
   std::ofstream(folder / "a.csv.gz") << "x";
