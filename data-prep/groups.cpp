@@ -4,57 +4,42 @@
 
 #include <algorithm>
 #include <numeric>
-#include <regex>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::data_prep {
 namespace {
 
-/// Finds the part of a name that stands for its group.
-class Pattern {
- public:
-  explicit Pattern(const std::string& text) : text_(text) {
-    try {
-      regex_ = std::regex(text, std::regex::ECMAScript | std::regex::optimize);
-    } catch (const std::regex_error& error) {
-      throw Error(fmt::format("--group-by {}: is not a regular expression: {}", text, error.what()),
-                  kExample);
-    }
-  }
+constexpr const char* kExample =
+    "write for example --group-by '(patient[0-9]+)' for names such as ill/patient12-left.png";
 
-  /// Returns the captured text; empty if the name does not match.
-  std::string in(const std::string& name) const {
-    std::smatch match;
-    try {
-      if (!std::regex_search(name, match, regex_)) return {};
-    } catch (const std::regex_error& error) {
-      throw Error(fmt::format("--group-by {}: cannot be matched with {}: {}", text_, name, error.what()),
-                  "write a simpler expression");
-    }
-    return match[regex_.mark_count() > 0 ? 1 : 0].str();
-  }
+Pattern pattern_of(const std::string& text) try { return text; } catch (const std::runtime_error& error) {
+  throw Error(fmt::format("--group-by {}: is not a regular expression: {}", text, error.what()), kExample);
+}
 
-  static constexpr const char* kExample =
-      "write for example --group-by '(patient[0-9]+)' for names such as ill/patient12-left.png";
-
- private:
-  std::string text_;
-  std::regex regex_;
-};
+// Returns the part of a name that stands for its group; empty if the name does not match.
+std::string group_in(const std::string& name, const Pattern& pattern, const std::string& text) try {
+  const Match match = first_match(name, pattern);
+  return match.empty() ? "" : match[match.size() > 1 ? 1 : 0];
+} catch (const std::runtime_error& error) {
+  throw Error(fmt::format("--group-by {}: cannot be matched with {}: {}", text, name, error.what()),
+              "write a simpler expression");
+}
 
 // Returns the name of the group of each item; empty: alone.
 std::vector<std::string> captured(const Catalog& catalog, const std::string& pattern,
                                   std::vector<std::string>& notes) {
-  const Pattern group(pattern);
+  const Pattern group = pattern_of(pattern);
   const std::vector<Item>& items = catalog.items;
   const bool named = std::any_of(items.begin(), items.end(), [](const Item& i) { return !i.group.empty(); });
   std::vector<std::string> names;
   std::int64_t without = 0;
   for (const Item& item : items) {
-    names.push_back(group.in(named ? item.group : item.name));
+    names.push_back(group_in(named ? item.group : item.name, group, pattern));
     if (names.back().empty()) ++without;
   }
   if (without > 0) {
@@ -68,8 +53,7 @@ std::vector<std::string> captured(const Catalog& catalog, const std::string& pat
   throw Error(
       fmt::format("--group-by {}: no two samples have the same group; the first is searched in \"{}\"",
                   pattern, named ? items.front().group : items.front().name),
-      named ? Pattern::kExample
-            : "add --group COLUMN if a column has the groups; otherwise " + std::string(Pattern::kExample));
+      named ? kExample : "add --group COLUMN if a column has the groups; otherwise " + std::string(kExample));
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <regex>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/pattern.hpp"
 #include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
@@ -28,10 +28,10 @@ std::string time_left_by_squeue(const std::string& job) {
 }  // namespace
 
 std::optional<double> slurm_seconds(const std::string& text) {
-  static const std::regex kTime(R"((?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+))");
-  std::smatch parts;
-  if (!std::regex_match(text, parts, kTime)) return std::nullopt;
-  const auto part = [&](std::size_t i) { return parts[i].matched ? std::stod(parts[i]) : 0.0; };
+  static const Pattern kTime(R"((?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+))");
+  const Match parts = whole_match(text, kTime);
+  if (parts.empty()) return std::nullopt;
+  const auto part = [&](std::size_t i) { return parts[i].empty() ? 0.0 : std::stod(parts[i]); };
   return ((part(1) * 24 + part(2)) * 60 + part(3)) * 60 + part(4);
 }
 

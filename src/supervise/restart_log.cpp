@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <string>
 
+#include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/supervise/exit_status.hpp"
 
@@ -24,12 +24,12 @@ void append_restart(const std::filesystem::path& run, const Attempt& attempt, co
 }
 
 std::vector<Attempt> restarts_of(const std::filesystem::path& run, const std::string& job) {
-  static const std::regex kLine("job ([^:]+): exit code ([0-9]{1,3}) at step ([0-9]{1,18}): (.*)");
+  static const Pattern kLine("job ([^:]+): exit code ([0-9]{1,3}) at step ([0-9]{1,18}): (.*)");
   std::vector<Attempt> attempts;
   std::istringstream in(read_text(run / kFile).value_or(""));
-  std::smatch found;
   for (std::string line; std::getline(in, line);) {
-    if (line.size() > 1000 || !std::regex_match(line, found, kLine) || found[1] != job) continue;
+    const Match found = line.size() > 1000 ? Match() : whole_match(line, kLine);
+    if (found.empty() || found[1] != job) continue;
     Attempt& attempt = attempts.emplace_back();
     attempt.code = std::stoi(found[2]);
     attempt.steps = std::stoll(found[3]);

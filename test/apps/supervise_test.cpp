@@ -105,8 +105,9 @@ TEST_CASE("a batch script learns whether its job goes back to the queue") {
   CHECK(
       third.text ==
       "ranks waited too long for others; not started again: 2 restarts in a row reached no new checkpoint\n");
-  CHECK(matches_whole(bytes_of(place / "run/restarts.log"),
-                      "job 88: exit code 137 at step [1-9][0-9]*: .*\njob 88: exit code 205 .*\n"));
+  CHECK_FALSE(whole_match(bytes_of(place / "run/restarts.log"),
+                          "job 88: exit code 137 at step [1-9][0-9]*: .*\njob 88: exit code 205 .*\n")
+                  .empty());
   // Another job counts anew, and has its own number of restarts.
   job("89");
   CHECK(ask(137, "--restarts 1").code == 0);

@@ -1,23 +1,12 @@
 #pragma once
-#include <string>
-#include <vector>
+#include <cmath>
 
-/// Regular expressions (ECMAScript) for all tests. A file that includes <regex> takes seconds longer to
-/// compile.
+#include "convoke/core/pattern.hpp"
 
-/// A match: the whole, and the text of each parenthesis.
-using Match = std::vector<std::string>;
-
-std::vector<Match> all_matches(const std::string& text, const std::string& pattern);
-
-/// Returns the first match; empty if there is none.
-Match first_match(const std::string& text, const std::string& pattern);
+using convoke::all_matches, convoke::first_match, convoke::Match, convoke::substituted, convoke::whole_match;
 
 /// Returns the first parenthesis of the first match as a number; NaN if there is none.
-double number_in(const std::string& text, const std::string& pattern);
-
-/// True if the pattern matches the whole text.
-bool matches_whole(const std::string& text, const std::string& pattern);
-
-/// Replaces all matches by `format`, in which $1 stands for the first parenthesis.
-std::string substituted(const std::string& text, const std::string& pattern, const std::string& format);
+inline double number_in(const std::string& text, const convoke::Pattern& pattern) {
+  const Match found = first_match(text, pattern);
+  return found.empty() ? std::nan("") : std::stod(found[1]);
+}

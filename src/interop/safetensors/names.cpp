@@ -7,12 +7,12 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::interop {
@@ -88,13 +88,12 @@ StateEntry by_torchvision(const nn::Graph& graph, const nn::Node& node, const nn
 
 // ConvNeXt: "features.1.0.block.3" is "stages.0.blocks.0.mlp.fc1".
 StateEntry timm_convnext(const nn::Graph&, const nn::Node& node, const nn::ParameterSpec& parameter) {
-  static const std::regex kBlock(R"(features\.([1357])\.(\d+)\.(?:block\.)?(\w+))");
-  static const std::regex kDownsample(R"(features\.([246])\.([01]))");
+  static const Pattern kBlock(R"(features\.([1357])\.(\d+)\.(?:block\.)?(\w+))");
+  static const Pattern kDownsample(R"(features\.([246])\.([01]))");
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kParts{
       {{"0", "conv_dw"}, {"2", "norm"}, {"3", "mlp.fc1"}, {"5", "mlp.fc2"}}};
-  std::smatch match;
-  if (std::regex_match(node.name, match, kBlock)) {
-    const std::string block = fmt::format("stages.{}.blocks.{}", std::stoi(match[1]) / 2, match[2].str());
+  if (const Match match = whole_match(node.name, kBlock); !match.empty()) {
+    const std::string block = fmt::format("stages.{}.blocks.{}", std::stoi(match[1]) / 2, match[2]);
     if (match[3] == "layer_scale") return {block + ".gamma", parameter.shape};
     const std::string part = match[3];
     const auto known =
@@ -102,10 +101,8 @@ StateEntry timm_convnext(const nn::Graph&, const nn::Node& node, const nn::Param
     const StateEntry entry = entry_in(fmt::format("{}.{}", block, known->second), parameter);
     return part == "0" ? entry : as_linear(entry);
   }
-  if (std::regex_match(node.name, match, kDownsample)) {
-    return entry_in(fmt::format("stages.{}.downsample.{}", std::stoi(match[1]) / 2, match[2].str()),
-                    parameter);
-  }
+  if (const Match match = whole_match(node.name, kDownsample); !match.empty())
+    return entry_in(fmt::format("stages.{}.downsample.{}", std::stoi(match[1]) / 2, match[2]), parameter);
   if (node.name == "classifier.0") return entry_in("head.norm", parameter);
   if (node.name == "predictions") return entry_in("head.fc", parameter);
   return entry_in("stem" + node.name.substr(node.name.rfind('.')), parameter);
@@ -148,21 +145,21 @@ std::int64_t blocks_before(const nn::Graph& graph, const std::string& block) {
 // "_blocks.1._expand_conv" in efficientnet_pytorch.
 template <bool timm>
 StateEntry by_efficientnet(const nn::Graph& graph, const nn::Node& node, const nn::ParameterSpec& parameter) {
-  static const std::regex kBlock(R"((block(\d)([a-z]))_(\w+))");
+  static const Pattern kBlock(R"((block(\d)([a-z]))_(\w+))");
   const auto named = [](const auto& parts, std::string_view name) {
     return std::ranges::find(parts, name, &EfficientNetPart::keras);
   };
   if (const auto other = named(kEfficientNetOthers, node.name); other != kEfficientNetOthers.end())
     return entry_in(timm ? other->timm : other->pytorch, parameter);
-  std::smatch match;
-  if (!std::regex_match(node.name, match, kBlock)) return entry_in(node.name, parameter);
+  const Match match = whole_match(node.name, kBlock);
+  if (match.empty()) return entry_in(node.name, parameter);
   const std::string block = match[1], part = match[4];
   const auto known = named(kEfficientNetParts, part);
   if (known == kEfficientNetParts.end()) return entry_in(node.name, parameter);
   std::string module = fmt::format("_blocks.{}.{}", blocks_before(graph, block), known->pytorch);
   if (timm) {
     const bool expanded = has_node(graph, block + "_expand_conv");
-    module = fmt::format("blocks.{}.{}.{}", std::stoi(match[2]) - 1, match[3].str()[0] - 'a',
+    module = fmt::format("blocks.{}.{}.{}", std::stoi(match[2]) - 1, match[3][0] - 'a',
                          expanded ? known->timm : known->timm_plain);
   }
   return as_convolution(entry_in(module, parameter));

@@ -6,10 +6,10 @@
 #include <array>
 #include <iterator>
 #include <numeric>
-#include <regex>
 #include <utility>
 #include <vector>
 
+#include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::report {
@@ -132,18 +132,17 @@ Wrapped wrapped(const Table& table) {
 
 // The numbers of a cell, "-1.5e-05 to 0.2", with minus signs and powers of ten.
 std::string latex_numbers(const std::string& text) {
-  static const std::regex number(R"re((^|[ (])(-?)(\d[\d.,]*)(?:e([+-]?\d+))?)re");
+  static const Pattern kNumber(R"re((^|[ (])(-?)(\d[\d.,]*)(?:e([+-]?\d+))?)re");
   std::string latex;
-  auto rest = text.begin();
-  for (std::sregex_iterator it(text.begin(), text.end(), number); it != std::sregex_iterator(); ++it) {
-    const std::smatch& found = *it;
-    latex += latex_escape(std::string(rest, found[1].second));
-    latex += found[2].length() == 0 ? "" : "$-$";
-    latex += found[4].matched ? fmt::format("${}\\cdot10^{{{}}}$", found[3].str(), std::stoi(found[4]))
-                              : found[3].str();
-    rest = found[0].second;
+  std::size_t rest = 0;
+  for (const Match& found : all_matches(text, kNumber)) {
+    const std::size_t begin = text.find(found[0], rest);
+    latex += latex_escape(text.substr(rest, begin - rest) + found[1]);
+    latex += found[2].empty() ? "" : "$-$";
+    latex += found[4].empty() ? found[3] : fmt::format("${}\\cdot10^{{{}}}$", found[3], std::stoi(found[4]));
+    rest = begin + found[0].size();
   }
-  return latex + latex_escape(std::string(rest, text.end()));
+  return latex + latex_escape(text.substr(rest));
 }
 
 std::string latex_cell(const Cell& cell) {
