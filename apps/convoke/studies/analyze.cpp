@@ -52,8 +52,6 @@ study::AnalysisOptions analysis_options(const StudyAnalyzeOptions& options) {
   if (options.budget_core_hours)
     analysis.requirements.budget_core_seconds = 3600 * *options.budget_core_hours;
   if (!options.machines.empty()) analysis.machines = study::read_machines(options.machines);
-  analysis.study = std::filesystem::path(options.tables.front()).parent_path();
-  if (analysis.study.empty()) analysis.study = ".";
   if (!options.again.empty()) analysis.again = study::read_table(options.again);
   return analysis;
 }

@@ -132,7 +132,7 @@ void add_calibration(Page& page, const RunRecord& run) {
       "2017).",
       votes
           ? fmt::format("This section evaluates the mean of the members' probabilities and its most probable "
-                        "class, not about the {} vote. ",
+                        "class, not the {} vote. ",
                         text_at(run.evaluation, "rule"))
           : std::string()));
   page.side_by_side(std::vector<Chart>{

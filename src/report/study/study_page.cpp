@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <regex>
 
+#include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/study/analysis/analysis.hpp"
 #include "report/run/sections.hpp"
@@ -17,10 +17,11 @@ namespace {
 
 // Converts a text that is a number, or a number with its unit, interval or marks, to a cell with that number.
 Cell cell_of(const std::string& text) {
-  static const std::regex number(R"re((?:< )?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: (?:%|±|to|\(|\[).*)?)re");
+  static const Pattern kNumber(
+      R"re((?:< )?(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?)(?: (?:%|±|to|\(|\[).*)?)re");
   Cell cell(text);
-  std::smatch found;
-  if (std::regex_match(text, found, number)) cell.value = fmt::format("{:.10g}", std::stod(found[1]));
+  if (const Match found = whole_match(text, kNumber); !found.empty())
+    cell.value = fmt::format("{:.10g}", std::stod(substituted(found[1], ",", "")));
   return cell;
 }
 

@@ -73,7 +73,14 @@ std::string take_machine(std::vector<TableRow>& rows) {
 std::vector<MeasuredConfiguration> configurations_made_again(const PublishedTable& again,
                                                              Analysis& analysis) {
   std::vector<TableRow> rows = again.rows;
-  const std::string machine = take_machine(rows);
+  const bool several = std::ranges::any_of(
+      analysis.configurations, [](const MeasuredConfiguration& one) { return !one.at.machine.empty(); });
+  const std::string machine = several ? "" : take_machine(rows);
+  if (machine.empty() && !several) {  // only the second has several: those of the first one's machine count
+    for (TableRow& row : rows) {
+      if (row.measurement.machine == analysis.machine) row.measurement.machine.clear();
+    }
+  }
   if (!machine.empty() && !analysis.machine.empty() && machine != analysis.machine) {
     analysis.notices.push_back(
         fmt::format("the second study ran on another machine: {} instead of {}", machine, analysis.machine));
@@ -111,7 +118,7 @@ Analysis analyze_rows(std::vector<TableRow> rows, const AnalysisOptions& options
   }
   if (options.requirements.accuracy) {
     analysis.times_to_accuracy =
-        times_to_accuracy(analysis.configurations, options.study, *options.requirements.accuracy);
+        times_to_accuracy(analysis.configurations, rows, *options.requirements.accuracy);
     if (analysis.times_to_accuracy.empty()) {
       analysis.notices.emplace_back(
           "times to an accuracy are unknown: they are read from the folders of runs, but the folder of the "
@@ -163,7 +170,7 @@ void require_other_runs(const PublishedTable& table, const PublishedTable& earli
 
 Analysis analyze(std::span<const Measurement> measurements, const AnalysisOptions& options) {
   std::vector<TableRow> rows;
-  for (const Measurement& measurement : measurements) rows.push_back({measurement, {}, {}});
+  for (const Measurement& measurement : measurements) rows.push_back({measurement, {}, {}, options.study});
   return analyze_rows(std::move(rows), options);
 }
 

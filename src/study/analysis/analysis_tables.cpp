@@ -303,6 +303,12 @@ std::vector<std::string> remarks(const Analysis& analysis) {
                               to_string(curve.shared)));
   }
   for (const Curve& curve : analysis.curves) {
+    if (curve.slows_down) {
+      all.push_back(fmt::format(
+          "{}: more workers take longer, and no time of one worker follows: no law applies, so nothing is "
+          "predicted from them",
+          to_string(curve.shared)));
+    }
     if (!curve.superlinear) continue;
     all.push_back(fmt::format(
         "{}: the speed-up exceeds the number of workers (Amdahl's f would be {}): no law applies, so nothing "

@@ -50,15 +50,21 @@ struct Side {
 
 // Ratios are of another column's times instead of the makespans.
 void take_times(PublishedTable& table, std::string name) {
+  const Quantity* quantity = find_named(kQuantities, name);
   if (name.starts_with(kFurtherPrefix)) name = name.substr(kFurtherPrefix.size());
   bool any = false;
   for (TableRow& row : table.rows) {
-    const auto found = row.measurement.further.find(name);
-    any = any || found != row.measurement.further.end();
-    row.measurement.makespan_seconds = row.measurement.epoch_seconds = {};
-    if (found != row.measurement.further.end()) row.measurement.makespan_seconds = found->second;
+    Measurement& run = row.measurement;
+    std::optional<double> seconds = quantity != nullptr ? run.*quantity->member : std::nullopt;
+    if (const auto found = run.further.find(name); found != run.further.end()) seconds = found->second;
+    any = any || seconds;
+    run.makespan_seconds = seconds;
+    run.epoch_seconds = {};
   }
-  if (!any) throw Error(fmt::format("no table of ours has times in a column \"summary.{}\"", name));
+  if (!any) {
+    throw Error(fmt::format("no table of ours has times in a column \"{}{}\"",
+                            quantity != nullptr ? "" : kFurtherPrefix, name));
+  }
 }
 
 Side side_of(const fs::path& folder, std::span<const std::string> files, std::span<const std::string> only,

@@ -29,6 +29,10 @@ ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio spee
 void fit_law(Curve& curve, std::span<const TimesAt> times, const ScalingOptions& options) {
   if (curve.base.workers() == 0) return;
   const std::optional<AmdahlFit> fit = AmdahlFit::of(times);
+  if (fit && fit->sequential_seconds().value <= 0) {
+    curve.slows_down = true;
+    return;
+  }
   if (fit && fit->serial_fraction().value < 0) {
     curve.superlinear = fit->serial_fraction();
     return;
@@ -95,18 +99,23 @@ Curve published_curve(const Coordinates& at, std::span<const TableRow> rows, con
   curve.base = at;
   curve.base.ranks = curve.base.threads = 1;
   std::vector<TimesAt> times;
-  const auto add = [&](const Coordinates& where, double speedup) {
-    curve.points.push_back(point_of(where, curve.base, {.value = speedup}, options.machine_devices));
+  const auto add = [&](const Coordinates& where, double speedup, const std::vector<std::string>& marks) {
+    ScalingPoint point = point_of(where, curve.base, {.value = speedup}, options.machine_devices);
+    point.marks = point.marks_of_ratios = marks;
+    curve.points.push_back(std::move(point));
+    if (is_oversubscribed(marks)) return;
     times.push_back({static_cast<double>(where.workers()), {1 / speedup}});
+    add_marks(curve.law_marks, marks);
   };
-  add(curve.base, 1);
+  add(curve.base, 1, {});
   for (const TableRow& row : rows) {
     const Coordinates where = coordinates(row.measurement);
-    if (!same_curve(where, at) || where.workers() < 2) continue;
+    const std::vector<std::string>& marks = row.measurement.marks;
+    if (!same_curve(where, at) || where.workers() < 2 || row.measurement.has_mark("failed")) continue;
     if (const Printed* speedup = row.find("speedup"); speedup != nullptr && speedup->value > 0) {
-      add(where, speedup->value);
+      add(where, speedup->value, marks);
     } else if (const Printed* less = row.find("decrease_percent"); less != nullptr && less->value < 100) {
-      add(where, 1 / (1 - less->value / 100));
+      add(where, 1 / (1 - less->value / 100), marks);
     }
   }
   std::ranges::stable_sort(curve.points, [](const ScalingPoint& a, const ScalingPoint& b) {

@@ -48,14 +48,16 @@ std::optional<double> seconds_to(double accuracy, std::span<const Validation> va
 }
 
 std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredConfiguration> configurations,
-                                              const std::filesystem::path& study, double accuracy) {
+                                              std::span<const TableRow> rows, double accuracy) {
   std::vector<TimeToAccuracy> all;
-  if (study.empty()) return all;
   for (std::size_t c = 0; c < configurations.size(); ++c) {
     TimeToAccuracy time{.configuration = c, .accuracy = accuracy};
     std::vector<double> seconds;
-    for (const Measurement& run : configurations[c].runs) {
-      const auto folder = study / "runs" / fmt::format("{}-{}", run_name(configurations[c].at), run.repeat);
+    for (const TableRow& row : rows) {
+      const Measurement& run = row.measurement;
+      if (row.folder.empty() || run.has_mark("failed") || coordinates(run) != configurations[c].at) continue;
+      const auto folder =
+          row.folder / "runs" / fmt::format("{}-{}", run_name(configurations[c].at), run.repeat);
       const std::vector<Validation> validations = read_validations(folder, configurations[c].at.ranks);
       if (validations.empty()) continue;
       ++time.runs;

@@ -164,6 +164,11 @@ std::vector<std::string> obstacles_of(const std::vector<Configuration>& all) {
 void require_distinct(const std::vector<Configuration>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
+      if (all[i].recipe != all[j].recipe && all[i].at.system == all[j].at.system) {
+        throw Error(fmt::format("recipes {} and {} have the same name, \"{}\"", all[j].recipe, all[i].recipe,
+                                all[i].at.system),
+                    "give each recipe its own name = \"...\"");
+      }
       if (all[i].name != all[j].name) continue;
       throw Error(
           fmt::format("two configurations of the study are equal, or have the same name: {}", all[i].name),

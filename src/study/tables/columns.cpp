@@ -20,6 +20,7 @@ namespace {
 
 // Limits for any figure, and for a time: sums, quotients and squares of such numbers are finite.
 constexpr double kMost = 1e12, kLeastSeconds = 1e-9;
+constexpr double kMostFurther = 1e100;  // squares are finite
 constexpr std::int64_t kMostCount = 1'000'000'000;
 
 // Parses the number, and half a unit of its last digit: "73.62" is 73.62 and 0.005, "1.5e3" 1500 and 50.
@@ -257,11 +258,14 @@ void read_cell(TableRow& row, const ColumnRole& role, const std::string& text) {
     return;
   }
   if (cell.empty()) return;
-  const Printed number = printed_number(cell);
-  if (role.column.starts_with(kFurtherPrefix)) {
-    row.measurement.further[role.column.substr(kFurtherPrefix.size())] = number.value;
+  if (role.column.starts_with(kFurtherPrefix)) {  // any number of a summary, such as a seed
+    const std::optional<double> value = parse_number<double>(cell);
+    if (!value || !(std::abs(*value) <= kMostFurther))
+      throw Error(fmt::format("is \"{}\": a number is expected", cell));
+    row.measurement.further[role.column.substr(kFurtherPrefix.size())] = *value;
     return;
   }
+  const Printed number = printed_number(cell);
   row.printed[role.column] = {number.value * role.factor, number.half_unit * role.factor};
 }
 

@@ -65,7 +65,7 @@ void require_figures(const Header& header, const std::string& file) {
   if (any) return;
   throw Error(fmt::format("{}: has no column of times or of figures derived from them, only {}", file,
                           join(header.names)),
-              "makespan_seconds, epoch_seconds, speedup, ...: docs/formats.md lists them");
+              "makespan_seconds, epoch_seconds, speedup, ...: docs/study-files.md lists them");
 }
 
 TableRow read_row(const Header& header, const CsvReader& reader, const CsvRow& cells) {
@@ -107,6 +107,7 @@ PublishedTable read_table(const std::filesystem::path& csv) {
   std::vector<std::pair<Coordinates, std::int64_t>> repeats;
   for (CsvRow row; reader.next(row);) {
     table.rows.push_back(read_row(header, reader, row));
+    table.rows.back().folder = csv.has_parent_path() ? csv.parent_path() : ".";
     if (header.has("repeat")) continue;
     // Equal rows are repeats.
     const Coordinates at = coordinates(table.rows.back().measurement);

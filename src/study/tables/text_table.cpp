@@ -16,7 +16,7 @@ std::string number(double value) {
 std::string with_error(double value, const std::optional<Interval>& interval, double factor) {
   if (!interval) return number(factor * value);
   const double half = factor * (interval->high - interval->low) / 2;
-  if (half <= 0 || value == 0) return fmt::format("{} ± 0", number(factor * value));
+  if (half <= 0) return fmt::format("{} ± 0", number(factor * value));
   const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 6);
   return fmt::format("{:.{}f} ± {:.{}f}", factor * value, digits, half, digits);
 }

@@ -122,6 +122,11 @@ TEST_CASE("times of another column than the makespan, which is what the MPI-ense
                "ranks,repeat,makespan_seconds,summary.steps\n1,1,9,4\n1,2,9,4\n2,1,9,1\n2,2,9,1\n");
   CHECK(folder.rows().front()[3] == "75.0 (75.0 to 75.0) %");
   CHECK(folder.rows().front()[4] == "followed");
+  Folder epochs(claim("decrease_percent", "seconds = \"epoch_seconds\""));
+  epochs.write("published.csv", "ranks,decrease_percent\n2,75.0\n");
+  epochs.write("ours.csv",
+               "ranks,repeat,makespan_seconds,epoch_seconds\n1,1,9,4\n1,2,9,4\n2,1,9,1\n2,2,9,1\n");
+  CHECK(epochs.rows().front()[4] == "followed");
 }
 
 TEST_CASE("errors of a card name its file and line") {

@@ -70,6 +70,21 @@ TEST_CASE("a repeated study is compared with the first") {
   CHECK(to_settings(analysis).find("replication") != nullptr);
 }
 
+TEST_CASE("a repeated study is compared on the machines that both have") {
+  const auto on = [](std::vector<Measurement> runs, const std::string& machine) {
+    for (Measurement& run : runs) run.machine = machine;
+    return runs;
+  };
+  const auto one = on(runs("sync", 1, {10, 11}) + runs("sync", 2, {5, 6}), "A");
+  const auto two = one + on(runs("sync", 1, {20, 21}), "B");
+  for (const auto& [first, second] : {std::pair(one, two), std::pair(two, one)}) {
+    AnalysisOptions options;
+    options.again.emplace();
+    for (const Measurement& run : second) options.again->rows.push_back({run, {}, {}});
+    CHECK(analyze(first, options).replication->configurations.size() == 2);
+  }
+}
+
 TEST_CASE("studies without a common configuration give a message") {
   const Replication both =
       replication(configurations_of(runs("sync", 1, {1, 2})), configurations_of(runs("ensemble", 1, {1, 2})));

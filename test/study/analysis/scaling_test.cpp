@@ -94,6 +94,19 @@ TEST_CASE("published speed-ups and decreases make curves without times") {
   CHECK(curves[1].points[3].speedup.value == Approx(1 / (1 - 0.8272)));
   CHECK(curves[1].points[3].decrease_percent.value == Approx(82.72));
   CHECK(curves[1].points[3].karp_flatt->value < 0);
+
+  PublishedTable marked;
+  for (const std::int64_t ranks : {2, 4, 8}) {
+    TableRow& row = marked.rows.emplace_back();
+    row.measurement.ranks = ranks;
+    row.printed["speedup"] = {.value = 0.9 * static_cast<double>(ranks)};
+  }
+  marked.rows[1].measurement.marks = {"failed"};
+  marked.rows[2].measurement.marks = {"oversubscribed"};
+  const Curve curve = scaling_curves({}, marked.rows, {}).at(0);
+  REQUIRE(curve.points.size() == 3);
+  CHECK(curve.points[2].marks == std::vector<std::string>{"oversubscribed"});
+  CHECK(curve.amdahl->serial_fraction().value == Approx(2 / 1.8 - 1));  // of 1 and 2 ranks
 }
 
 TEST_CASE("fractions x devices are the TPU paper's tables 6 to 8") {
@@ -162,6 +175,12 @@ TEST_CASE("no law is fitted and nothing predicted if the speed-up exceeds the nu
   // Through both means: 100.5 (f + (1 - f) / 2) = 40.5.
   CHECK(curves[0].superlinear->value == Approx(2 * 40.5 / 100.5 - 1));
   CHECK(curves[0].superlinear->interval);
+
+  // Through 8 and 16 workers, one would take less than no time.
+  const auto slower = curves_of(runs("sync", 8, {10, 10.1}) + runs("sync", 16, {11, 11.2}), {.up_to = 64});
+  CHECK(slower[0].slows_down);
+  CHECK_FALSE(slower[0].superlinear);
+  CHECK(slower[0].predictions.empty());
 
   const auto scaled =
       scaled_curves(configurations_of(runs("sync", 1, {10, 10.1}, 0.5) + runs("sync", 2, {8, 8.1})));

@@ -87,3 +87,20 @@ TEST_CASE("the runs of a study give the times to an accuracy") {
   CHECK(analysis.times_to_accuracy[0].reached == 2);
   CHECK(analysis.times_to_accuracy[0].seconds->mean == Approx(6.5));  // 8 and 5
 }
+
+TEST_CASE("the runs of several tables are in the folders of their tables") {
+  const TemporaryFolder folder;
+  std::vector<PublishedTable> tables;
+  for (const int study : {1, 2}) {
+    const fs::path place = folder / std::to_string(study);
+    fs::create_directories(place / "runs/net-sync-1x1-1");
+    std::ofstream(place / "runs/net-sync-1x1-1/metrics.jsonl") << epoch(0, 1, study, "0.9");
+    write_measurements(place / "measurements.csv", runs("sync", 1, {10.0 + study}));
+    tables.push_back(read_table(place / "measurements.csv"));
+  }
+  AnalysisOptions options;
+  options.requirements.accuracy = 0.9;
+  const Analysis analysis = analyze(tables, options);
+  REQUIRE(analysis.times_to_accuracy.size() == 1);
+  CHECK(analysis.times_to_accuracy[0].seconds->mean == Approx(1.5));  // 1 and 2
+}

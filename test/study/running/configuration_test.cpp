@@ -115,6 +115,10 @@ TEST_CASE("configurations that cannot run are reported before the first run") {
              StartsWith("study \"s\", [axes] train.epoch=1: ") && Contains("did you mean \"epochs\"?"));
   CHECK_THAT(error_of([&] { planned_configurations(place.study("[axes]\ntrain.micro_batch = [8, 8]")); }),
              Contains("two configurations of the study are equal"));
+  std::ofstream(place.folder / "other.toml") << "name = \"tiny\"\n" << kTinyRecipe;
+  const StudyFile two =
+      StudyFile::parse("recipe = [\"tiny.toml\", \"other.toml\"]", (place.folder / "s.toml").string());
+  CHECK_THAT(error_of([&] { planned_configurations(two); }), Contains("have the same name, \"tiny\""));
 }
 
 TEST_CASE(

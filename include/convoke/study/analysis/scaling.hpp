@@ -38,6 +38,7 @@ struct Curve {
   /// Fitted to the times (or 1 / published speed-ups) of the points that are not oversubscribed. Empty if the
   /// times decrease by more than the workers (f < 0), which the law does not describe.
   std::optional<AmdahlFit> amdahl = {};
+  bool slows_down = false;                   ///< so much that no time of one worker follows
   std::optional<Estimate> superlinear = {};  ///< this f below 0
   std::vector<std::string> law_marks = {};   ///< of the configurations to which the law is fitted
   std::vector<Prediction> predictions = {};  ///< by Amdahl's law for 1, 2, 4, ... workers, up to `up_to`

@@ -8,6 +8,7 @@
 
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
+#include "convoke/study/tables/published_table.hpp"
 
 namespace convoke::study {
 
@@ -37,9 +38,9 @@ struct TimeToAccuracy {
   std::optional<Statistics> seconds = {};  ///< of the runs that reached it
 };
 
-/// Computes it for every configuration whose runs have their validations in
-/// `study`/runs/<configuration>-<repeat>/metrics.jsonl.
+/// Computes it for every configuration of which runs among `rows` have their validations in
+/// runs/<configuration>-<repeat>/metrics.jsonl in the folder of the row.
 std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredConfiguration> configurations,
-                                              const std::filesystem::path& study, double accuracy);
+                                              std::span<const TableRow> rows, double accuracy);
 
 }  // namespace convoke::study

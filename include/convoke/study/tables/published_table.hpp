@@ -25,7 +25,8 @@ int digits_of(double half_unit);
 struct TableRow {
   Measurement measurement;
   std::map<std::string, Printed, std::less<>> printed;
-  std::string where;  ///< "times.csv:7"
+  std::string where;                  ///< "times.csv:7"
+  std::filesystem::path folder = {};  ///< of the table, which has the folders of a study's runs; "": none
 
   /// Returns null if the column has no number.
   const Printed* find(std::string_view column) const;
