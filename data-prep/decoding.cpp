@@ -17,11 +17,22 @@ void Decoding::update(const std::string& identity) {
   spool_.reset();
   spool_.emplace(options_.output.string() + ".work", identity, source_.catalog().items.size(),
                  format_.sample_bytes(), team_);
+  if (team_.index == 0) forget_changed();
+  team_.barrier();
   decode();
   team_.barrier();
   records_ = spool_->records();
   if (team_.index == 0) compare();
   share_pairs();
+}
+
+// At index 0: an earlier run may have read another picture from the same file.
+void Decoding::forget_changed() {
+  const std::span<const std::filesystem::path> files = source_.files();
+  const std::vector<Record> before = spool_->records();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (before[i].state == Record::kDone && before[i].file != stamp_of(files[i])) spool_->forget(i);
+  }
 }
 
 void Decoding::decode() {
@@ -50,6 +61,7 @@ void Decoding::decode() {
 void Decoding::decode_item(std::size_t item, std::span<std::byte> sample) {
   const Item& listed = source_.catalog().items[item];
   if (!listed.fault.empty()) return spool_->put_bad(item, Error(listed.fault));
+  const FileStamp stamp = source_.files().empty() ? FileStamp{} : stamp_of(source_.files()[item]);
   Original original;
   std::vector<std::byte> encoded;
   try {
@@ -58,7 +70,7 @@ void Decoding::decode_item(std::size_t item, std::span<std::byte> sample) {
   } catch (const Error& error) {
     return spool_->put_bad(item, error);
   }
-  Record record{.height = original.height, .width = original.width, .bytes = original.bytes};
+  Record record{.height = original.height, .width = original.width, .bytes = original.bytes, .file = stamp};
   if (is_picture()) {
     const Shape& shape = format_.shape;
     record.hash = perceptual_hash({reinterpret_cast<const std::uint8_t*>(sample.data()), sample.size()},

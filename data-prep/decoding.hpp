@@ -17,9 +17,10 @@ class Decoding {
   Decoding(const PrepareOptions& options, const Team& team, Source& source)
       : options_(options), team_(team), source_(source) {}
 
-  /// Collective over the team. Each process decodes an equal share of the items, and continues after an item
-  /// that it cannot read; then index 0 compares them. Does nothing if this was done for the same `identity`
-  /// (Spool), a text that describes everything that decides the values of the samples.
+  /// Collective over the team. Each process decodes an equal share of the items, those that an earlier run
+  /// has not decoded or whose file has changed since, and continues after an item that it cannot read; then
+  /// index 0 compares them. Does nothing if this was done for the same `identity` (Spool), a text that
+  /// describes everything that decides the values of the samples.
   void update(const std::string& identity);
 
   Spool& spool() { return *spool_; }
@@ -32,6 +33,7 @@ class Decoding {
 
  private:
   bool is_picture() const { return format_.type == data::SampleType::kUint8; }
+  void forget_changed();
   void decode();
   void decode_item(std::size_t item, std::span<std::byte> sample);
   void compare();

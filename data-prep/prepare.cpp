@@ -13,8 +13,10 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data_prep/files/file_stamp.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/data_prep/synthetic_mark.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "dataset_output.hpp"
 #include "decoding.hpp"
 
@@ -26,18 +28,29 @@ namespace fs = std::filesystem;
 constexpr std::array kOrders{Named<Order>{"auto", Order::kAuto}, Named<Order>{"source", Order::kSource},
                              Named<Order>{"shuffled", Order::kShuffled}};
 
+SourceOptions source_options(const PrepareOptions& options) {
+  SourceOptions samples = options.samples;
+  samples.splits_are_drawn = options.splits.draw();
+  samples.output = options.output;
+  return samples;
+}
+
 /// The steps of prepare(), and the data that they share.
 class Preparation {
  public:
   Preparation(const PrepareOptions& options, const Team& team)
       : options_(options),
         team_(team),
-        source_(open_source(options.source, options.samples, options.kind)),
+        source_(open_source(options.source, source_options(options), options.kind)),
         catalog_(source_->catalog()),
         kind_(assumed_kind(options.source, options.samples, options.kind)),
         groups_(groups_of(catalog_, options.splits.group_by, notes_)),
         draws_(draws_splits(catalog_, options.splits)),
         decoding_(options, team, *source_) {
+    if (!options.dry_run && fs::is_regular_file(options.output)) {
+      os::require_other_file(options.output, options.source);
+      for (const fs::path& file : source_->files()) os::require_other_file(options.output, file);
+    }
     if (!options.dry_run && !options.overwrite && fs::exists(options.output)) {
       throw Error(fmt::format("{}: exists already", options.output.string()),
                   "choose another name, or add --overwrite");
@@ -60,6 +73,7 @@ class Preparation {
     const bool unites = draws_ && !options_.allow_duplicates && !options_.dry_run;
     fit(unites ? usable_items(catalog_) : splits_.items(splits_.training()));
     if (options_.dry_run) return rehearse();
+    stamp_ = source_stamp();
     decoding_.update(identity());
     // 3. Such samples stay together. What the source learns from the training samples may make more of them
     // equal.
@@ -159,12 +173,28 @@ class Preparation {
     return text;
   }
 
+  // At index 0, whose identity counts: the state of the source, unless each sample has a file of its own,
+  // which its record knows. What prepare() writes may be in the same folder.
+  std::uint32_t source_stamp() const {
+    if (team_.index != 0 || !source_->files().empty()) return 0;
+    const auto absolute = [](const fs::path& path) { return fs::absolute(path).lexically_normal().string(); };
+    const std::string output = absolute(options_.output);
+    std::vector<fs::path> files = files_below(options_.source);
+    std::erase_if(files, [&](const fs::path& file) {
+      const std::string path = absolute(file);
+      return path == output || path == output + ".part" || path == absolute(findings_file()) ||
+             path.starts_with(output + "/") || path.starts_with(output + ".work/");
+    });
+    return checksum_of(std::move(files));
+  }
+
   // Identifies the run that can be resumed: everything that decides the values of a sample or its number.
   std::string identity() const {
     std::string text = fmt::format("{}\n{}\n{} {} {}\n{}\n", fs::absolute(options_.source).string(), request_,
                                    format_.shape.to_string(), data::name_of(format_.type), format_.vocabulary,
                                    format_.preparation);
     if (options_.encoding) text += options_.encoding.to_string() + "\n";
+    text += fmt::format("{:08x}\n", stamp_);
     for (const Item& item : catalog_.items) {
       text += fmt::format("{} {} {}\n", item.name, item.label, item.fault);
     }
@@ -235,7 +265,8 @@ class Preparation {
   bool draws_;                      // the splits are not the source's
   SplitAssignment splits_;
   bool fitted_ = false;
-  std::string request_;  // the rule of the splits before equal samples are known
+  std::string request_;      // the rule of the splits before equal samples are known
+  std::uint32_t stamp_ = 0;  // source_stamp()
   SampleFormat format_;
   Decoding decoding_;
   PrepareReport report_;

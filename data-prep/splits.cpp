@@ -229,9 +229,9 @@ std::vector<std::size_t> SplitAssignment::items(std::size_t split) const {
 }
 
 bool draws_splits(const Catalog& catalog, const SplitOptions& options) {
-  return options.folds > 0 || !options.parts.empty() ||
-         std::none_of(catalog.items.begin(), catalog.items.end(),
-                      [](const Item& item) { return item.fault.empty() && !item.split.empty(); });
+  return options.draw() || std::none_of(catalog.items.begin(), catalog.items.end(), [](const Item& item) {
+           return item.fault.empty() && !item.split.empty();
+         });
 }
 
 SplitAssignment assign_splits(const Catalog& catalog, const Groups& groups, const SplitOptions& options) {

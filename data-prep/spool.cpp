@@ -105,9 +105,8 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
 void Spool::forget_bad() {
   records_ = os::File(folder_ / kRecords, os::Access::kReadWrite);
   const std::vector<Record> all = records();
-  const Record missing;
   for (std::size_t item = 0; item < all.size(); ++item) {
-    if (all[item].state == Record::kBad) write_record(item, missing);
+    if (all[item].state == Record::kBad) forget(item);
   }
   for (const fs::path& file : fault_files()) fs::remove(file);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/data_prep/files/file_stamp.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/team.hpp"
 #include "convoke/os/file.hpp"
@@ -23,6 +24,7 @@ struct Record {
   std::int32_t height = 0;     ///< as in Original
   std::int32_t width = 0;
   std::uint64_t bytes = 0;
+  FileStamp file{};       ///< of the item's file when it was read; zeros if items share files
   PerceptualHash hash{};  ///< for pictures; else zeros
   // These are zeros unless the picture is encoded.
   std::uint32_t encoded_checksum = 0;  ///< CRC-32
@@ -53,6 +55,9 @@ class Spool {
            std::span<const std::byte> encoded = {});
   /// Records that an item cannot be read, and why.
   void put_bad(std::size_t item, const Error& why);
+
+  /// Makes the record of an item missing.
+  void forget(std::size_t item) { write_record(item, {}); }
 
   /// Reads a sample back. Throws Error if it does not match its record, because the machine crashed and lost
   /// it.

@@ -27,6 +27,8 @@ bool is_foreign_picture_name(const std::filesystem::path& file) {
   return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 
+bool is_hidden(const std::filesystem::path& path) { return path.filename().native().starts_with('.'); }
+
 std::string printable(std::string_view name) {
   std::string text;
   while (!name.empty()) {

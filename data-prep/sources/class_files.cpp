@@ -8,6 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 #include "files/twin_names.hpp"
 
@@ -16,12 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the entries of a folder for which `wanted` is true, sorted by the bytes of their names.
+// Returns the entries of a folder that are not hidden and for which `wanted` is true, sorted by the bytes of
+// their names.
 std::vector<fs::path> listed(const fs::path& folder, const PathTest& wanted) {
   std::vector<fs::path> found;
   try {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      if (wanted(entry.path())) found.push_back(entry.path());
+      if (!is_hidden(entry.path()) && wanted(entry.path())) found.push_back(entry.path());
     }
   } catch (const fs::filesystem_error& error) {
     throw Error(fmt::format("{}: cannot be listed: {}", folder.string(), error.code().message()));

@@ -30,8 +30,9 @@ struct ClassFiles {
 /// True for a folder with a class folder, which `is_class` recognizes, in it or in a split's folder in it.
 bool has_class_files(const std::filesystem::path& path, const PathTest& is_class);
 
-/// Lists the files of all class folders for which `is_sample` is true. Throws Error, with `hint`, for fewer
-/// than 2 classes, and if a split lacks a class of another split. `samples` in messages: "texts".
+/// Lists the files of all class folders that are not hidden and for which `is_sample` is true. Throws Error,
+/// with `hint`, for fewer than 2 classes, and if a split lacks a class of another split. `samples` in
+/// messages: "texts".
 ClassFiles list_class_files(const std::filesystem::path& folder, const PathTest& is_class,
                             const PathTest& is_sample, const std::string& samples, const std::string& hint);
 

@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/files/number_format.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "sources/csv_header.hpp"
 #include "sources/labels.hpp"
+#include "sources/table_columns.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -38,9 +39,9 @@ bool is_split_name(const std::string& cell) {
   return split.empty() || is_usual_split(split);
 }
 
-void read_weight(const std::string& cell, Item& item) {
-  const std::optional<double> weight = number_in(cell);
-  if (!weight || !std::isfinite(*weight) || *weight < 0) {
+void read_weight(const std::string& cell, const NumberFormat& format, Item& item) {
+  const std::optional<double> weight = format.read(cell);
+  if (!weight || !(*weight >= 0 && *weight <= std::numeric_limits<float>::max())) {
     item.fault = fmt::format("has the weight \"{}\"", cell);
   } else {
     item.weight = static_cast<float>(*weight);
@@ -283,6 +284,8 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
   CsvCatalog list;
   std::vector<Item>& items = list.catalog.items;
   std::vector<std::string> labels;
+  const TableContents weights =
+      roles.weight ? read_contents(reading, options.reading.decimal)[*roles.weight] : TableContents{};
   LongCells long_cells(reading, options.reading.quoting.empty());
   bool splits = roles.split.has_value();
   for (CsvRow row; reader.next(row);) {
@@ -304,7 +307,7 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
       splits = splits && (!options.columns.split.empty() || is_split_name(item.split));
     }
     if (roles.group) item.group = trimmed(row.cells[*roles.group]);
-    if (roles.weight) read_weight(row.cells[*roles.weight], item);
+    if (roles.weight) read_weight(row.cells[*roles.weight], weights.format, item);
     if (item.fault.empty()) examine(row, item);
   }
   if (items.empty()) throw Error(fmt::format("{}: has no rows", where));
@@ -331,6 +334,10 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
                            .taken = fmt::format("column \"{}\"", reading.header.names[*roles.split]),
                            .why = "by its name",
                            .option = "--split-column"});
+  }
+  if (weights.numeric) {
+    const std::vector<Assumption> written = about_column(reading.header.names[*roles.weight], weights);
+    assumptions.insert(assumptions.end(), written.begin(), written.end());
   }
   long_cells.report(assumptions);
   return list;

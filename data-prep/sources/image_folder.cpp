@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -15,13 +16,12 @@
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/pictures/decode.hpp"
 #include "files/twin_names.hpp"
+#include "sources/labels.hpp"
 
 namespace convoke::data_prep {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
 
 // Returns the entries of a folder, sorted by the bytes of their names, without hidden ones.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
@@ -122,7 +122,7 @@ std::vector<SplitFolder> split_folders(const fs::path& folder, std::vector<std::
 class ImageFolder final : public Source {
  public:
   ImageFolder(const fs::path& folder, const SourceOptions& options)
-      : folder_(folder), reader_(options.picture) {
+      : folder_(folder), output_(options.output), reader_(options.picture) {
     std::vector<std::string> others;
     const std::vector<SplitFolder> splits = split_folders(folder, others);
     std::vector<std::string> classes = list_classes(splits.front().folder);
@@ -139,16 +139,10 @@ class ImageFolder final : public Source {
     }
     catalog_.classes = static_cast<std::int64_t>(classes.size());
     catalog_.class_names = std::move(classes);
-    if (!options.class_names.empty()) {
-      if (options.class_names.size() != catalog_.class_names.size()) {
-        throw Error(fmt::format("{}: has {} classes, but {} class names are given", folder.string(),
-                                catalog_.classes, options.class_names.size()));
-      }
-      catalog_.class_names = options.class_names;
-    }
     catalog_.assumptions.push_back({.what = "classes",
                                     .taken = fmt::format("{} classes", format_count(catalog_.classes)),
                                     .why = "the folders in " + splits.front().folder.string()});
+    rename_classes(catalog_, options.class_names, folder.string());
     if (splits.size() > 1) {
       std::vector<std::string> names;
       for (const SplitFolder& split : splits) names.push_back(name_of(split.folder));
@@ -162,6 +156,8 @@ class ImageFolder final : public Source {
     reader_.learn(catalog_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
+  std::span<const fs::path> files() const override { return files_; }
+
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -169,10 +165,19 @@ class ImageFolder final : public Source {
   }
 
  private:
+  // True for what `prepare` writes, if that is in the folder.
+  bool is_written(const fs::path& folder) const {
+    return std::ranges::any_of(std::array{"", ".work", ".part"}, [&](const char* ending) {
+      std::error_code none;
+      return !output_.empty() && fs::equivalent(folder, output_.string() + ending, none);
+    });
+  }
+
   // Returns the names of the class folders; each must hold a picture.
-  static std::vector<std::string> list_classes(const fs::path& folder) {
+  std::vector<std::string> list_classes(const fs::path& folder) const {
     std::vector<std::string> classes;
     for (const fs::path& sub : folders_in(folder)) {
+      if (is_written(sub)) continue;
       if (!holds_pictures(sub)) {
         throw Error(fmt::format("{}: the class is empty: its folder has no picture", sub.string()),
                     "remove the folder, or put pictures there");
@@ -184,8 +189,8 @@ class ImageFolder final : public Source {
     return classes;
   }
 
-  static void require_same_classes(const fs::path& first, const std::vector<std::string>& classes,
-                                   const fs::path& other) {
+  void require_same_classes(const fs::path& first, const std::vector<std::string>& classes,
+                            const fs::path& other) {
     const std::vector<std::string> found = list_classes(other);
     const auto without = [](const std::vector<std::string>& all, const std::vector<std::string>& some) {
       std::vector<std::string> rest;
@@ -227,6 +232,7 @@ class ImageFolder final : public Source {
         if (is_any_picture(entry.path())) add(entry.path(), split.split, 0, "is not in a class folder");
         continue;
       }
+      if (is_written(entry.path())) continue;
       Walk().files(entry.path(), [&](const fs::path& file) {
         if (is_any_picture(file)) add(file, split.split, label, "");
         return false;
@@ -235,7 +241,7 @@ class ImageFolder final : public Source {
     }
   }
 
-  fs::path folder_;
+  fs::path folder_, output_;
   std::vector<fs::path> files_;  // of the items
   PictureReader reader_;
 };

@@ -8,6 +8,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/table/table_preparation.hpp"
 #include "convoke/data_prep/traces/darshan.hpp"
 #include "convoke/data_prep/traces/io_features.hpp"
@@ -23,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_trace_name(const fs::path& file) {
-  return (file.extension() == ".csv" || file.extension() == ".txt") && !fs::is_directory(file);
+  return (file.extension() == ".csv" || file.extension() == ".txt") && !is_hidden(file) &&
+         !fs::is_directory(file);
 }
 
 bool is_trace(const fs::path& file) { return is_darshan_dump(file) || is_request_csv(file); }
@@ -176,7 +178,8 @@ class IoTraces final : public Source {
       return;
     }
     catalog_.classes = std::ssize(folders);
-    catalog_.class_names = options_.class_names.empty() ? folders : options_.class_names;
+    catalog_.class_names = folders;
+    rename_classes(catalog_, options_.class_names, path.string());
   }
 
   SourceOptions options_;

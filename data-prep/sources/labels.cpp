@@ -249,4 +249,31 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
   return result;
 }
 
+void rename_classes(Catalog& catalog, const std::vector<std::string>& given, const std::string& where) {
+  if (given.empty()) return;
+  const std::vector<std::string> names = std::exchange(catalog.class_names, given);
+  if (given.size() != names.size()) {
+    throw Error(
+        fmt::format("{}: has {} classes, but {} class names are given", where, names.size(), given.size()));
+  }
+  const std::map<std::string, std::int32_t> labels = numbered(given);
+  const auto is_given = [&](const std::string& name) { return labels.count(name) > 0; };
+  if (std::none_of(names.begin(), names.end(), is_given)) {
+    std::vector<std::string> renamed;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      renamed.push_back(fmt::format("{} is called {}", names[i], given[i]));
+    catalog.assumptions.push_back({.what = "class names",
+                                   .taken = listing(renamed, 5),
+                                   .why = "in the order of the classes",
+                                   .option = "--class-names"});
+    return;
+  }
+  if (const auto other = std::find_if_not(names.begin(), names.end(), is_given); other != names.end()) {
+    throw Error(fmt::format("{}: \"{}\" is not one of the {} class names{}", where, *other, given.size(),
+                            did_you_mean(*other, given)),
+                "the classes are: " + listing(names));
+  }
+  for (Item& item : catalog.items) item.label = labels.at(names[static_cast<std::size_t>(item.label)]);
+}
+
 }  // namespace convoke::data_prep

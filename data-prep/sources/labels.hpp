@@ -45,4 +45,10 @@ bool is_missing_label(const std::string& cell);
 ClassLabels class_labels(std::span<const std::string> cells, const std::vector<std::string>& class_names,
                          const std::string& where);
 
+/// Gives the named classes of a catalog, whose items have labels, the names `given`; none: does nothing. If
+/// one of them is already the name of a class, all must be, and the labels follow their order. Otherwise the
+/// classes are renamed by position, which is an assumption. Throws Error, beginning with `where`, if there
+/// are more or fewer names than classes, or if only some are names of classes.
+void rename_classes(Catalog& catalog, const std::vector<std::string>& given, const std::string& where);
+
 }  // namespace convoke::data_prep

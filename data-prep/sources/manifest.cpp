@@ -147,6 +147,8 @@ class Manifest final : public Source {
     reader_.learn(catalog_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });
   }
 
+  std::span<const fs::path> files() const override { return files_; }
+
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
@@ -185,6 +187,9 @@ class Manifest final : public Source {
     });
     catalog_ = std::move(rows.catalog);
     for (const CsvRow& row : rows.rows) files_.push_back(file_of_line[row.line]);
+    if (options.splits_are_drawn) {
+      for (Item& item : catalog_.items) item.split.clear();
+    }
     const bool splits = std::any_of(catalog_.items.begin(), catalog_.items.end(),
                                     [](const Item& item) { return !item.split.empty(); });
     for (Item& item : catalog_.items) {
@@ -199,8 +204,8 @@ class Manifest final : public Source {
       std::set<fs::path> unlisted;
       for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder)) {
         const fs::path picture = (folder / entry.path().filename()).lexically_normal();
-        const bool hidden = picture.filename().native().starts_with('.');
-        if (is_picture_name(picture) && !hidden && line_of_.count(picture) == 0) unlisted.insert(picture);
+        if (is_picture_name(picture) && !is_hidden(picture) && line_of_.count(picture) == 0)
+          unlisted.insert(picture);
       }
       for (const fs::path& picture : unlisted) {
         catalog_.items.push_back({.name = name_of(picture),

@@ -9,16 +9,20 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
 #include "convoke/os/file.hpp"
 #include "sources/class_files.hpp"
+#include "sources/labels.hpp"
 
 namespace convoke::data_prep {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool is_text(const fs::path& file) { return file.extension() == ".txt" && !fs::is_directory(file); }
+bool is_text(const fs::path& file) {
+  return file.extension() == ".txt" && !is_hidden(file) && !fs::is_directory(file);
+}
 
 // True for a folder with texts. `unsup`, in aclImdb, has texts without labels.
 bool holds_texts(const fs::path& folder) {
@@ -83,7 +87,8 @@ std::unique_ptr<Source> open_text_folder(const fs::path& folder, const SourceOpt
     }
   }
   catalog.classes = static_cast<std::int64_t>(list.class_names.size());
-  catalog.class_names = options.class_names.empty() ? list.class_names : options.class_names;
+  catalog.class_names = list.class_names;
+  rename_classes(catalog, options.class_names, folder.string());
   catalog.assumptions.push_back(assumed_encoding(list.files, options.reading.encoding));
   catalog.provenance = fmt::format("text files of {}", folder.string());
   return make_text_source(std::move(catalog), options.text, options.reading, "",

@@ -80,7 +80,7 @@ namespace {
 
 constexpr std::size_t kEntryBytes = 12;  // directory entry: tag, type, count, value
 constexpr std::uint32_t kOrientationTag = 0x0112;
-constexpr std::uint32_t kShort = 3;
+constexpr std::uint32_t kShort = 3, kLong = 4;  // types, of 2 and 4 bytes
 
 }  // namespace
 
@@ -98,8 +98,9 @@ int exif_orientation(std::span<const std::uint8_t> tiff) {
   for (std::size_t i = 0; i < entries; ++i) {
     const std::size_t entry = directory + 2 + i * kEntryBytes;
     if (entry + kEntryBytes > tiff.size()) return 1;
-    if (number(entry, 2) != kOrientationTag || number(entry + 2, 2) != kShort) continue;
-    const std::uint32_t orientation = number(entry + 8, 2);
+    const std::uint32_t type = number(entry + 2, 2);
+    if (number(entry, 2) != kOrientationTag || (type != kShort && type != kLong)) continue;
+    const std::uint32_t orientation = number(entry + 8, type == kShort ? 2 : 4);
     return orientation >= 1 && orientation <= 8 ? static_cast<int>(orientation) : 1;
   }
   return 1;

@@ -47,8 +47,11 @@ TEST_CASE("data.path may be a source: it is prepared once, in the cache") {
   // A changed source under the same name gives another dataset.
   write_gzip(place / "idx/train-images-idx3-ubyte.gz", small_image_file(30, 50));
   CHECK(train("c", 1).says("a source; preparing"));
+  const fs::path labels = place / "idx/train-labels-idx1-ubyte.gz";  // replaced by an older file
+  fs::last_write_time(labels, fs::last_write_time(labels) - std::chrono::hours(1));
+  CHECK(train("d", 1).says("a source; preparing"));
 
-  place.run("train small.toml --quiet --output d", "XDG_CACHE_HOME=/proc/none HOME=/proc/none " + mpirun(2))
+  place.run("train small.toml --quiet --output e", "XDG_CACHE_HOME=/proc/none HOME=/proc/none " + mpirun(2))
       .fails("cannot be created")
       .shows("hint: set XDG_CACHE_HOME to a folder that you may write to");
 }

@@ -172,7 +172,7 @@ TEST_CASE("every process finds every unreadable sample before the run ends, and 
   write_file(images, whole);
   write_file(train, all_training);
   const PrepareReport report = prepare(options);
-  CHECK(report.taken_up == 14);
+  CHECK(report.taken_up == 0);  // any image of a file that changed may be another one
   CHECK(report.left_out == 0);
   CHECK(report.list.empty());
 }

@@ -88,6 +88,13 @@ TEST_CASE("every kind of JPEG becomes gray and RGB as in Pillow, up to rounding,
     CHECK(largest_difference(decode(kPictures / name, 3), expected(name, 3)) <= 3);
     CHECK(largest_difference(decode(kPictures / name, 1), expected(name, 1)) <= 3);
   }
+  // Some cameras store the orientation as LONG, in 4 bytes.
+  const TemporaryFolder folder;
+  std::string bytes = bytes_of(kPictures / "exif6.jpg");
+  bytes[0x2B] = 4;
+  std::swap(bytes[0x31], bytes[0x33]);
+  write_file(folder / "long.jpg", bytes);
+  CHECK(decode(folder / "long.jpg", 3).values == decode(kPictures / "exif6.jpg", 3).values);
 }
 
 TEST_CASE("the shape of a picture is known before it is decoded") {

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
 #include <system_error>
+#include <vector>
 
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/data_prep/files/file_stamp.hpp"
+#include "convoke/data_prep/sources/manifest.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/run/collective.hpp"
@@ -16,31 +18,6 @@ namespace convoke::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The files of a source: this changes when one is added, removed or rewritten.
-struct Files {
-  std::uint64_t count = 0;
-  std::uint64_t bytes = 0;
-  fs::file_time_type newest = fs::file_time_type::min();
-};
-
-Files survey(const fs::path& source) {
-  Files files;
-  const auto add = [&](const fs::path& file) {
-    std::error_code unreadable;
-    const std::uint64_t bytes = fs::file_size(file, unreadable);
-    if (unreadable) return;
-    ++files.count;
-    files.bytes += bytes;
-    files.newest = std::max(files.newest, fs::last_write_time(file, unreadable));
-  };
-  if (!fs::is_directory(source)) {
-    add(source);
-    return files;
-  }
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source)) add(entry.path());
-  return files;
-}
 
 fs::path cache_folder() {
   if (const auto cache = os::variable("XDG_CACHE_HOME")) return fs::path(*cache) / "convoke";
@@ -64,10 +41,13 @@ data_prep::SourceOptions sample_options(const recipe::Recipe& recipe) {
 
 // The dataset of `source` for this recipe. A changed source gets another name.
 fs::path place_in_cache(const fs::path& source, const recipe::Recipe& recipe) {
-  const Files files = survey(source);
-  // 2: how sources are read; another number where that changes.
-  std::string identity = fmt::format("2 {} {} {} {}", source.string(), files.count, files.bytes,
-                                     files.newest.time_since_epoch().count());
+  std::vector<fs::path> files = data_prep::files_below(source);
+  if (data_prep::is_manifest(source)) {
+    const auto opened = data_prep::open_source(source, sample_options(recipe));
+    files.insert(files.end(), opened->files().begin(), opened->files().end());
+  }
+  // 3: how sources are read; another number where that changes.
+  std::string identity = fmt::format("3 {} {:08x}", source.string(), data_prep::checksum_of(files));
   for (const std::int64_t extent : recipe.model.input) identity += fmt::format(" {}", extent);
   const std::uint32_t key = crc32(std::as_bytes(std::span(identity)));
   return cache_folder() / "prepared" / fmt::format("{}-{:08x}.h5", source.stem().string(), key);

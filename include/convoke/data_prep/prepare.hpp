@@ -75,11 +75,12 @@ struct PrepareReport {
 /// Turns `source` into the dataset `output`, a file or a folder of shards. Every process decodes an equal
 /// share of the samples into a folder next to the output, `<output>.work`; then they are checked, ordered and
 /// written. The bytes do not depend on the number of processes. The next run with the same options resumes an
-/// interrupted one. A sample that cannot be read does not stop the others. Throws Error if the source is
-/// damaged; if samples cannot be read (naming the first twenty and the total number, in every process),
-/// unless told to skip them; if samples to be encoded are not pictures of 8 bits in gray or RGB; if a sample
-/// is in two splits, unless told to allow it; if the output exists, unless told to overwrite; or if it cannot
-/// be written. Then there is no output file, or the old one. A dry run reports splits and sample format only.
+/// interrupted one, and decodes again what has changed in the source. A sample that cannot be read does not
+/// stop the others. Throws Error if the source is damaged; if samples cannot be read (naming the first twenty
+/// and the total number, in every process), unless told to skip them; if samples to be encoded are not
+/// pictures of 8 bits in gray or RGB; if a sample is in two splits, unless told to allow it; if the output
+/// exists, unless told to overwrite; or if it cannot be written. Then there is no output file, or the old
+/// one. A dry run reports splits and sample format only.
 PrepareReport prepare(const PrepareOptions& options, const Team& team = {});
 
 }  // namespace convoke::data_prep

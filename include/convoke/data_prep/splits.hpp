@@ -23,6 +23,9 @@ struct SplitOptions {
   bool stratified = true;     ///< every class is spread equally
   std::string group_by = {};  ///< pattern of groups_of()
   std::uint64_t seed = 1;
+
+  /// True if they ask for other splits than the source's.
+  bool draw() const { return folds > 0 || !parts.empty(); }
 };
 
 /// Parses "train=0.8,validation=0.1,test=0.1". Throws Error if the text is not such a list; fractions must

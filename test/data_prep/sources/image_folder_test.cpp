@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "../idx_files.hpp"
+#include "convoke/data_prep/files/file_stamp.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/prepare.hpp"
@@ -150,8 +151,15 @@ TEST_CASE("folders that are not a data set are refused, with what is missing") {
   CHECK(folder_error(folder.path()).empty());
   CHECK_THAT(folder_error(folder.path(), {.class_names = {"a"}}),
              Contains("has 2 classes, but 1 class names are given"));
-  CHECK(open_source(folder.path(), {.class_names = {"x", "y"}})->catalog().class_names ==
-        std::vector<std::string>{"x", "y"});
+  const auto renamed = open_source(folder.path(), {.class_names = {"x", "y"}});
+  CHECK(renamed->catalog().class_names == std::vector<std::string>{"x", "y"});
+  CHECK_THAT(to_text(renamed->catalog().assumptions), Contains("none is called x, only is called y"));
+  const auto reordered = open_source(folder.path(), {.class_names = {"only", "none"}});
+  CHECK(reordered->catalog().class_names == std::vector<std::string>{"only", "none"});
+  CHECK(names_of(*reordered).front() == "none/1.png");
+  CHECK(reordered->catalog().items.front().label == 1);
+  CHECK_THAT(folder_error(folder.path(), {.class_names = {"only", "nine"}}),
+             Contains("\"none\" is not one of the 2 class names (did you mean \"nine\"?)"));
   CHECK_THAT(folder_error(folder.path(), {.picture = {.fit = "squeeze"}}),
              Contains("unknown fit \"squeeze\""));
   CHECK_THAT(folder_error(folder.path(), {.picture = {.channels = 4}}),
@@ -183,6 +191,7 @@ TEST_CASE("symbolic links are followed, but not in circles") {
   fs::create_symlink(folder / "set/b/1.png", folder / "set/b/2.png");
   const auto source = open_source(folder / "set");
   CHECK(names_of(*source) == std::vector<std::string>{"a/1.png", "b/1.png", "b/2.png"});
+  CHECK(files_below(folder / "set").size() == 3);
 
   SECTION("a dangling link, or a link to itself, is a picture that cannot be read") {
     fs::create_symlink(folder / "gone.png", folder / "set/b/3.png");
@@ -196,6 +205,7 @@ TEST_CASE("symbolic links are followed, but not in circles") {
   SECTION("a link to an enclosing folder") {
     fs::create_directory_symlink("..", folder / "set/b/up");
     CHECK_THAT(folder_error(folder / "set"), Contains("b/up: is a symbolic link to an enclosing folder"));
+    CHECK(files_below(folder / "set").size() == 3);
   }
 }
 
@@ -240,6 +250,27 @@ TEST_CASE("if no picture can be read, the reasons are told, with and without a s
   options.skip_bad = true;
   expect_reasons();
   CHECK_FALSE(fs::exists(options.output));
+}
+
+TEST_CASE("a repeated run decodes pictures again that have changed") {
+  const TemporaryFolder folder;
+  put_picture(folder / "set/a/1.jpg", "baseline.jpg");
+  put_picture(folder / "set/a/2.png", "large.png");
+  put_picture(folder / "set/b/1.png", "rgba.png");
+  write_file(folder / "set/b/2.png", "no picture");
+  PrepareOptions options{folder / "set", folder / "set/set.h5"};  // set.h5.work is no class
+  options.samples.picture = {.height = 8, .width = 8, .channels = 3};
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("1 of 4 samples cannot be read"));
+  for (const char* const name : {"set/a/1.jpg", "set/b/2.png"}) fs::remove(folder / name);
+  put_picture(folder / "set/a/1.jpg", "exif3.jpg");
+  put_picture(folder / "set/b/2.png", "bits.png");
+  CHECK(prepare(options).taken_up == 2);
+  options.output = folder / "fresh.h5";
+  prepare(options);
+  CHECK(bytes_of(folder / "set/set.h5") == bytes_of(options.output));
+  options.output = folder / "set/a/1.jpg";
+  options.overwrite = true;
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("1.jpg: is also read"));
 }
 
 TEST_CASE("a folder that is no source is told with what it holds") {

@@ -68,6 +68,9 @@ TEST_CASE("folders name the classes of traces; the windows of a file are a group
   const Catalog& catalog = source->catalog();
   CHECK(catalog.class_names == Names{"even", "wide"});
   CHECK(labels_of(*source) == Labels{0, 1, 1, 1, 1, 1});  // 8, 8, 8 and 5 requests, and a job's counters
+  SourceOptions reordered = window_of("8");
+  reordered.class_names = {"wide", "even"};
+  CHECK(labels_of(*open_source(folder.path(), reordered)) == Labels{1, 0, 0, 0, 0, 0});
   CHECK(catalog.items[0].group == "even/run1.csv");
   CHECK(catalog.items[3].group == "wide/log.txt");
   CHECK(catalog.items[5].group == "wide/total.txt");

@@ -1,6 +1,7 @@
 #include "convoke/data_prep/sources/manifest.hpp"
 
 #include "../idx_files.hpp"
+#include "convoke/data_prep/prepare.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "put_picture.hpp"
 #include "support/catch.hpp"
@@ -63,6 +64,15 @@ TEST_CASE("birds.csv of BIRDS-525 is read: paths, labels and splits have usual n
       error_in(folder / "birds.csv", wrong),
       Contains("birds.csv: images to predict/1.png has the class \"ZEBRA DOVES\", which no training row "
                "has (did you mean \"ZEBRA DOVE\"?)"));
+
+  // Nor does a row need a split if others are drawn.
+  put_picture(folder / "train/ZEBRA DOVE/002.png");
+  write_file(folder / "birds.csv", wrong + "1.0,train/ZEBRA DOVE/002.png,ZEBRA DOVE,,x\r\n");
+  PrepareOptions drawn{folder / "birds.csv", folder / "birds.h5"};
+  drawn.splits.parts = {{"train", 0.5}, {"test", 0.5}};
+  drawn.dry_run = true;
+  const PrepareReport report = prepare(drawn);
+  CHECK(report.splits.at(0).samples + report.splits.at(1).samples == 6);
 }
 
 TEST_CASE("trainLabels.csv of EyePACS and train.csv of APTOS are read: names without endings") {

@@ -93,6 +93,11 @@ TEST_CASE("rows that cannot be samples have a fault") {
                                            ""});
   CHECK(source->catalog().weighted);
   CHECK(source->catalog().items[7].weight == 0.5F);
+
+  const auto commas =
+      Csv("text;label;weight\na;1;0,5\nb;0;1,25\nc;0;1e39\n").open({.columns = {.weight = "weight"}});
+  CHECK(commas->catalog().items[1].weight == 1.25F);
+  CHECK(commas->catalog().items[2].fault == "has the weight \"1e39\"");
 }
 
 TEST_CASE("a CSV that is not UTF-8 is Windows-1252, as Python's codec reads it") {

@@ -42,10 +42,14 @@ TEST_CASE("folders of texts need no splits") {
   const TemporaryFolder folder;
   write_file(folder / "ham/a.txt", "hello");
   write_file(folder / "spam/b.txt", "buy");
+  write_file(folder / "spam/._b.txt", "hidden");
+  write_file(folder / ".trash/c.txt", "hidden");
   const auto source = open_source(folder.path());
   CHECK(source->catalog().items.size() == 2);
   CHECK(source->catalog().items[1].split.empty());
   CHECK(source->catalog().items[1].label == 1);
+  const auto reordered = open_source(folder.path(), {.class_names = {"spam", "ham"}});
+  CHECK(labels_of(*reordered) == Labels{1, 0});
 }
 
 TEST_CASE("texts in UTF-16 and Windows-1252 have the words of UTF-8") {

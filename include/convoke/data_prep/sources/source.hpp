@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,6 +66,9 @@ class Source {
   virtual ~Source() = default;
 
   virtual const Catalog& catalog() const { return catalog_; }
+
+  /// The file of each item; empty if items share files.
+  virtual std::span<const std::filesystem::path> files() const { return {}; }
 
   /// Learns from the training items (without faults) what the samples need: a vocabulary, the means of
   /// columns, and forgets what it learned before, also what it added to the catalog. Called before format()

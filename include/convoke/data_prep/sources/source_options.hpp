@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,8 @@ struct SourceOptions {
   TextOptions text = {};
   TableOptions table = {};
   TraceOptions traces = {};
+  std::filesystem::path output = {};          ///< `prepare` writes there and beside it; no part of the source
+  bool splits_are_drawn = false;              ///< the source's splits are not used
   std::vector<std::string> class_names = {};  ///< replace the source's names; one per class
 };
 

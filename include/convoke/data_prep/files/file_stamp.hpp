@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace convoke::data_prep {
+
+/// What changes when a file is written; zeros if there is no such file.
+struct FileStamp {
+  std::uint64_t bytes = 0;
+  std::int64_t written = 0;  ///< the time of the last change, in ns
+
+  bool operator==(const FileStamp&) const = default;
+};
+
+FileStamp stamp_of(const std::filesystem::path& file);
+
+/// Returns the files at any depth of a folder, in linked folders too, without hidden ones; or `path` itself
+/// if that is a file.
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& path);
+
+/// Returns the CRC-32 of the paths and stamps of files, in any order: another number if one of them was
+/// added, removed, renamed or written.
+std::uint32_t checksum_of(std::vector<std::filesystem::path> files);
+
+}  // namespace convoke::data_prep
