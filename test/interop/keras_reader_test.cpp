@@ -1,3 +1,4 @@
+#include "convoke/archive/zip.hpp"
 #include "convoke/archive/zip_writer.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/interop/model_io.hpp"
@@ -52,9 +53,10 @@ std::string sequential(const std::string& layers) {
 
 TEST_CASE("files of Keras 3 and Keras 2 give Keras' outputs") {
   for (const char* name :
-       {"pictures.keras", "pictures.h5", "pictures2.keras", "text.keras", "vectors.keras", "masked.keras",
-        "operations.keras", "operations.h5", "vectors.h5", "attention.keras", "attention.h5",
-        "attention2.keras", "shuffle.keras", "masked_mean.keras", "functions.keras", "functions.h5"}) {
+       {"pictures.keras", "pictures.h5",         "pictures2.keras",  "text.keras",        "vectors.keras",
+        "masked.keras",   "operations.keras",    "operations.h5",    "vectors.h5",        "attention.keras",
+        "attention.h5",   "attention2.keras",    "shuffle.keras",    "masked_mean.keras", "functions.keras",
+        "functions.h5",   "masked_merges.keras", "masked_merges.h5", "blocks.keras",      "blocks.h5"}) {
     check_golden(kKeras / name, name);
   }
 }
@@ -385,6 +387,49 @@ TEST_CASE("a mask that is not that of tokens other than 0 is refused by name") {
       {"input_dim": 4, "output_dim": 3}, "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__",
       "config": {"keras_history": ["x", 0, 0]}}], "kwargs": {}}]}, )";
   CHECK_THAT(reason("int32", "1", words), Contains("masks the token 1; supported is 0"));
+}
+
+TEST_CASE("recurrent layers and merges that treat masked time steps in another way are refused") {
+  const TemporaryFolder folder;
+  const archive::ZipFile source(kKeras / "masked.keras");
+  const auto reason = [&](const std::string& from, const std::string& to) {
+    std::string config = source.text("config.json");
+    config.replace(config.find(from), from.size(), to);
+    const archive::ZipEntry entries[] = {
+        {.name = "metadata.json", .text = source.text("metadata.json")},
+        {.name = "config.json", .text = config},
+        {.name = "model.weights.h5", .text = source.text("model.weights.h5")}};
+    archive::write_zip(folder / "model.keras", entries);
+    return error_of([&] { read_model(folder / "model.keras"); });
+  };
+  CHECK(reason("\"Add\"", "\"Average\"") == "");
+  CHECK_THAT(reason("\"Add\"", "\"Maximum\""), Contains("layer \"sum\" (Maximum): reads masked sequences"));
+  CHECK_THAT(reason("\"zero_output_for_mask\": false", "\"zero_output_for_mask\": true"),
+             Contains("layer \"b\" (GRU): \"zero_output_for_mask\" is true; supported is false"));
+}
+
+TEST_CASE("a Bidirectional whose directions compute different functions is refused") {
+  const TemporaryFolder folder;
+  const auto lstm = [](const std::string& setting) {
+    return R"({"class_name": "LSTM", "config": {"units": 2, )" + setting + "}}";
+  };
+  for (const char* setting : {R"("activation": "relu")", R"("recurrent_activation": "hard_sigmoid")",
+                              R"("reset_after": false)", R"("stateful": true)"}) {
+    const auto file = with_config(
+        folder, sequential(R"({"class_name": "Reshape", "config": {"target_shape": [6, 6]}},
+            {"class_name": "Bidirectional", "config": {"merge_mode": "concat", "layer": )" +
+                           lstm(R"("name": "a")") + R"(, "backward_layer": )" + lstm(setting) + "}}"));
+    CHECK_THAT(error_of([&] { read_model(file); }), Contains("both directions must be alike"));
+  }
+}
+
+TEST_CASE("a model may name its input and its output in a dictionary") {
+  const TemporaryFolder folder;
+  const auto file = with_config(folder, R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "in", "config": {"batch_shape": [null, 4]}, "inbound_nodes": []},
+      {"class_name": "ReLU", "name": "out", "config": {}, "inbound_nodes": [[["in", 0, 0, {}]]]}],
+      "input_layers": {"x": ["in", 0, 0]}, "output_layers": {"y": ["out", 0, 0]}}})");
+  CHECK(read_model(file).models.description.graph.nodes().back().name == "out");
 }
 
 TEST_CASE("an open input needs its shape") {

@@ -100,6 +100,14 @@ TEST_CASE("every sample has layers of Keras, or is refused with its node and a h
   CHECK(refused == Names{"local_response_norm", "local_response_norm-even"});
 }
 
+TEST_CASE("Keras has no transposed convolution with both a stride and a dilation") {
+  const SampleModel both{"conv2d_transpose-both",
+                         R"({"input":[3,5,6],"layers":[{"layer":"conv2d_transpose","filters":4,)"
+                         R"("kernel":3,"stride":[2,1],"dilation":[1,2]}]})"};
+  CHECK_THAT(error_of([&] { WrittenH5 written(make_sample(both)); }),
+             Contains("with both a stride and a dilation above 1"));
+}
+
 TEST_CASE("a convolution and a dense layer are transposed for images that lie channels last") {
   const run::ModelSet models = sample("classifier");
   const WrittenH5 written(models);

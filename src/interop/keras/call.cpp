@@ -115,7 +115,9 @@ Value Call::add(const Settings& layer, const std::vector<Value>& inputs, std::st
 Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs, std::string_view suffix,
                          std::optional<std::vector<Tensor>> tensors) const {
   const std::string full = suffix.empty() ? name_ : fmt::format("{}.{}", name_, suffix);
-  const auto owner = context_.owners.find(full);
+  std::vector<std::string> key = names_in(options_.path);
+  key.emplace_back(suffix);
+  const auto owner = context_.owners.find(key);
   Value out = inputs.front();
   if (owner != context_.owners.end() && out.flattened != owner->second.flattened) {
     // The weights are in the order of the first use.
@@ -134,7 +136,7 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
     return out;
   }
   out.node = builder().add(layer, std::move(nodes), full);
-  context_.owners[full] = out;
+  context_.owners[std::move(key)] = out;
   const std::vector<Tensor> stored = tensors ? std::move(*tensors) : this->tensors();
   for (Piece& piece : match_tensors(builder().graph().node(out.node), stored, inputs.front().flattened)) {
     builder().give(out.node, piece.parameter, std::move(piece.fill));

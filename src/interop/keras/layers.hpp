@@ -65,5 +65,10 @@ bool computes_mask(const Call& call);
 Value fold_mask(const Call& call);
 /// Returns `x` with a mask that fold_mask() returned. Throws Error for another value.
 Value with_mask(Value x, const Value& mask);
+/// Returns the mask of a masked sequence (L, F) as numbers (L): 1 for a token other than 0, and 0 for a
+/// masked one.
+Value mask_numbers(const Call& call, const Value& x);
+/// Returns a sequence (L, F) with each time step multiplied by its number of `mask` (L).
+Value kept_steps(const Call& call, const Value& x, const Value& mask, std::string_view suffix);
 
 }  // namespace convoke::interop::keras

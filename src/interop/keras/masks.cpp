@@ -105,6 +105,17 @@ Value fold_mask(const Call& call) {
   return mask;
 }
 
+Value mask_numbers(const Call& call, const Value& x) {
+  return elementwise(call, "where", {"x", "1", "0"}, {{.node = *x.mask}}, "mask");
+}
+
+// An image (L, F, 1) has a channel for each time step, which a vector (L) scales.
+Value kept_steps(const Call& call, const Value& x, const Value& mask, std::string_view suffix) {
+  const Shape in = call.shape(x);
+  const Value places = call.add(reshape_to({in[0], in[1], 1}), x, "places");
+  return call.add(reshape_to(in), call.add({{"layer", "multiply"}}, {places, mask}, "times_mask"), suffix);
+}
+
 Value with_mask(Value x, const Value& mask) {
   if (!mask.mask_parts || mask.mask_parts->zeroes) {
     throw Error("gets a mask that is not computed from tokens, which is not supported", kHint);

@@ -44,17 +44,57 @@ Value repeated(const Call& call, Value value, const Shape& to) {
   return value;
 }
 
-// One mask for all inputs, or none.
-void merge_masks(std::vector<Value>& inputs) {
-  const bool same = std::all_of(inputs.begin(), inputs.end(),
-                                [&](const Value& input) { return input.mask == inputs.front().mask; });
-  if (!same) inputs.front().mask.reset();
+bool is_masked(const Value& input) { return input.mask.has_value(); }
+
+// Gives the first input the mask of the result. An input without a mask ends that of the others in Keras 3;
+// in Keras 2 it does not. Operations end all masks.
+void merge_masks(const Call& call, std::vector<Value>& inputs) {
+  const bool all = std::all_of(inputs.begin(), inputs.end(), is_masked);
+  const bool ends = call.options().is_operation || (!all && call.context().keras_version >= 3);
+  std::optional<std::size_t> common;
+  for (const Value& input : inputs) {
+    if (ends || !input.mask) continue;
+    if (common && common != input.mask) throw Error("reads sequences with the masks of different tokens");
+    common = input.mask;
+  }
+  inputs.front().mask = common;
+}
+
+// True for a layer of Keras 3 that reads a mask: those below treat masked time steps in a way of their own.
+bool treats_masks(const Call& call) {
+  return !call.options().is_operation && call.context().keras_version >= 3 &&
+         std::any_of(call.inputs().begin(), call.inputs().end(), is_masked);
+}
+
+void refuse_masks(const Call& call) {
+  if (!treats_masks(call)) return;
+  throw Error("reads masked sequences, which is not supported for Maximum and Minimum of Keras 3",
+              "leave the mask out: Embedding(mask_zero=False)");
 }
 
 Value convert_merged(const Call& call) {
   const std::string_view layer = layer_of(call.options().class_name);
   if (call.inputs().size() == 1 && layer != "subtract") return call.input();
   return call.add({{"layer", layer}}, broadcast(call, call.inputs()));
+}
+
+Value convert_maximum(const Call& call) {
+  refuse_masks(call);
+  return convert_merged(call);
+}
+
+// Keras 3 takes an input as 1 at its masked time steps, and the product as 0 there if all inputs are masked.
+Value convert_multiply(const Call& call) {
+  if (!treats_masks(call)) return convert_merged(call);
+  std::vector<Value> inputs = call.inputs();
+  const bool all = std::all_of(inputs.begin(), inputs.end(), is_masked);
+  for (Value& input : inputs) {  // m (x - 1) + 1
+    if (all || !input.mask) continue;
+    const Value less_one = rescaled(call, input, 1, -1, "less_one");
+    input = rescaled(call, kept_steps(call, less_one, mask_numbers(call, input), "kept"), 1, 1, "factor");
+  }
+  const Value y = call.add({{"layer", "multiply"}}, broadcast(call, inputs), all ? "product" : "");
+  return all ? kept_steps(call, y, mask_numbers(call, y), "") : y;
 }
 
 // a + scale b
@@ -67,6 +107,7 @@ Value convert_scaled_add(const Call& call) {
 
 // min(a, b) = -max(-a, -b)
 Value convert_minimum(const Call& call) {
+  refuse_masks(call);
   std::vector<Value> inputs = broadcast(call, call.inputs());
   const auto negated = [&](const Value& x, std::string_view suffix) {
     return call.add({{"layer", "rescale"}, {"scale", -1}}, x, suffix);
@@ -159,7 +200,7 @@ Value taken(const Call& call, const Value& x, std::int64_t axis, const std::vect
 
 std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs) {
   if (inputs.empty()) throw Error("reads no tensors");
-  merge_masks(inputs);
+  merge_masks(call, inputs);
   const bool one_order = std::all_of(inputs.begin(), inputs.end(), [&](const Value& input) {
     return input.flattened == inputs.front().flattened;
   });
@@ -200,10 +241,10 @@ std::int64_t axis_argument(const Call& call, std::int64_t fallback) {
 
 Value convert_concatenate(const Call& call) {
   std::vector<Value> inputs = call.inputs();
-  merge_masks(inputs);
+  if (inputs.empty()) throw Error("reads no tensors");
+  merge_masks(call, inputs);
   for (Value& input : inputs) input = call.plain(input);
   if (inputs.size() == 1) return inputs.front();
-  if (inputs.empty()) throw Error("reads no tensors");
   const std::string axis = call.axis(inputs.front(), axis_argument(call, -1));
   return call.add({{"layer", "concat"}, {"axis", axis}}, inputs);
 }
@@ -251,9 +292,9 @@ const std::initializer_list<LayerClass> kMergingClasses{
     LayerClass{"Average", convert_merged},
     LayerClass{"Concatenate", convert_concatenate},
     LayerClass{"CustomScaleLayer", convert_scaled_add},
-    LayerClass{"Maximum", convert_merged},
+    LayerClass{"Maximum", convert_maximum},
     LayerClass{"Minimum", convert_minimum},
-    LayerClass{"Multiply", convert_merged, "multiply"},
+    LayerClass{"Multiply", convert_multiply, "multiply"},
     LayerClass{"Subtract", convert_merged},
 };
 

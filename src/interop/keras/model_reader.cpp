@@ -117,7 +117,6 @@ class Reader {
     }
     std::vector<Value> inputs;
     const Value* mask = nullptr;  // given in the call, instead of the one that the input carries
-    bool ends_mask = false;
     Call::Options within = scope;
     for (Argument& argument : arguments) {
       if (argument.keyword == "training" && argument.constant == Json(false)) {
@@ -128,10 +127,7 @@ class Reader {
               "training=False in the call of a layer has no effect in training, as in Keras 3");
         }
       }
-      if (!argument.call) {
-        ends_mask = ends_mask || (argument.keyword == "mask" && argument.constant.is_null());
-        continue;
-      }
+      if (!argument.call) continue;  // a mask that is null is that of the input
       const bool by_keyword = !argument.keyword.empty() && argument.keyword != "inputs";
       if (argument.keyword == "mask") {
         mask = &values[*argument.call];
@@ -151,7 +147,6 @@ class Reader {
     }
     if (inputs.empty()) throw Error("reads no tensors");
     if (mask != nullptr) inputs.front() = with_mask(inputs.front(), *mask);
-    if (ends_mask && context_.keras_version >= 3) inputs.front().mask.reset();
     within.trainable = scope.trainable && member(*layer.config, "trainable") != Json(false);
     within.path.push_back({.name = layer.name, .key = layer.key});
     if (is_model(*layer.whole)) {
@@ -165,11 +160,10 @@ class Reader {
     within.is_operation = layer.is_operation || is_operation(within.class_name, arguments);
     const Call call(context_, *layer.config, std::move(within), std::move(inputs), std::move(arguments));
     if (computes_mask(call)) return fold_mask(call);
-    if (tensorflow) return convert_tensorflow(call);
-    if (!call.options().is_operation) return find_layer(call.options().class_name)(call);
-    Value result = convert_operation(call);
-    if (context_.keras_version >= 3) result.mask.reset();  // only layers pass a mask on
-    return result;
+    // Only layers pass a mask on.
+    if (tensorflow) return unmasked(convert_tensorflow(call));
+    if (call.options().is_operation) return unmasked(convert_operation(call));
+    return find_layer(call.options().class_name)(call);
   }
 
   // Puts the file and the layer in front of an Error that `work` throws. `layer`: its name, line break,

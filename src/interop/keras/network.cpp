@@ -140,10 +140,10 @@ TensorName output_called(const Json& list, const std::string& wanted) {
   throw Error(fmt::format("has no output \"{}\"", one_line(wanted)), "its outputs are " + join(names));
 }
 
-// The single tensor of ["name", 0, 0] or [["name", 0, 0]].
+// The single tensor of ["name", 0, 0], [["name", 0, 0]] or {"key": ["name", 0, 0]}.
 TensorName single(const Json& list, const char* what) {
   std::optional<TensorName> tensor = tensor_name(list);
-  if (!tensor && list.is_array() && list.size() == 1) tensor = tensor_name(list[0]);
+  if (!tensor && list.is_structured() && list.size() == 1) tensor = tensor_name(*list.begin());
   if (tensor) return *tensor;
   if (!list.is_array() && !list.is_object()) damaged(fmt::format("has no {}", what));
   std::vector<std::string> names;

@@ -62,12 +62,17 @@ Value convert_embedding(const Call& call) {
 }
 
 Value convert_recurrent(const Call& call) {
+  // Masked time steps have the state before them here. A Bidirectional sets them to 0 in Keras and here.
+  const bool sequences = call.config().flag("return_sequences", false);
+  if (sequences && call.input().mask && call.config().flag("zero_output_for_mask", false)) {
+    call.config().refuse("zero_output_for_mask", "supported is false where the tokens are masked");
+  }
   Call::Options options = call.options();
   if (options.parts.size() == 1 && options.parts[0].empty()) options.parts = {"cell"};
   const Call inner = within(call, std::move(options), call.config().json(), call.input());
   return applied(inner,
                  recurrent(call.config(), layer_of(call.options().class_name), call.options().inference),
-                 call.config().flag("return_sequences", false));
+                 sequences);
 }
 
 Value convert_bidirectional(const Call& call) {
@@ -81,7 +86,8 @@ Value convert_bidirectional(const Call& call) {
   }
   if (outer.has("backward_layer")) {
     const Config backward(Config(outer.at("backward_layer")).at("config"));
-    for (const char* key : {"units", "use_bias", "return_sequences", "dropout", "recurrent_dropout"}) {
+    for (const char* key : {"units", "use_bias", "activation", "recurrent_activation", "reset_after",
+                            "stateful", "return_sequences", "dropout", "recurrent_dropout"}) {
       if (backward.at(key) != settings.at(key))
         outer.refuse("backward_layer", "both directions must be alike");
     }

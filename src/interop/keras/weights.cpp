@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::interop::keras {
@@ -91,7 +92,8 @@ std::vector<std::string> parts_of(const std::string& name) {
   return parts;
 }
 
-// The tensors whose name has `layer` as a part before the last one: "layer/kernel:0", "scope/layer/bias".
+// The tensors whose name has `layer` as a part before the last one: "layer/kernel:0"; without any that begin
+// so, also "scope/layer/bias", as in other layers of that name.
 std::vector<Tensor> of_layer(std::span<const Tensor> tensors, const std::string& layer) {
   std::vector<Tensor> chosen;
   const std::vector<std::string> wanted = parts_of(layer);
@@ -102,7 +104,10 @@ std::vector<Tensor> of_layer(std::span<const Tensor> tensors, const std::string&
       chosen.push_back(tensor);
     }
   }
-  return chosen;
+  std::vector<Tensor> direct;
+  std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(direct),
+               [&](const Tensor& tensor) { return tensor.name.starts_with(layer + "/"); });
+  return direct.empty() ? chosen : direct;
 }
 
 // The groups "vars" of one layer, and those of the objects within it, forward before backward.
@@ -168,7 +173,13 @@ WeightSource legacy_weights(std::shared_ptr<const hdf5::File> file) {
       if (all.has_group(outer)) tensors = tensors_in(file, all.group(outer));
       known = groups->emplace(outer, std::move(tensors)).first;
     }
-    return path.size() == 1 ? known->second : of_layer(known->second, path.back().name);
+    if (path.size() == 1) return known->second;
+    // Keras 3 puts the names of enclosing models before the layer's, but not always all of them.
+    for (std::span<const Place> end = path; !end.empty(); end = end.subspan(1)) {
+      std::vector<Tensor> tensors = of_layer(known->second, join(names_in(end), "/"));
+      if (!tensors.empty()) return tensors;
+    }
+    return std::vector<Tensor>();
   };
 }
 
@@ -185,12 +196,7 @@ WeightSource named_weights(std::vector<Tensor> tensors) {
     if (found == by_part.end()) return std::vector<Tensor>();
     std::vector<Tensor> near;
     for (const std::size_t i : found->second) near.push_back(tensors[i]);
-    near = of_layer(near, layer);
-    // Names begin with the layer's; in other layers of that name they begin otherwise.
-    std::vector<Tensor> direct;
-    std::copy_if(near.begin(), near.end(), std::back_inserter(direct),
-                 [&](const Tensor& tensor) { return tensor.name.starts_with(layer + "/"); });
-    return direct.empty() ? near : direct;
+    return of_layer(near, layer);
   };
 }
 

@@ -82,7 +82,6 @@ Value convert_dense(const Call& call) {
 using Setting = convoke::Value;
 
 // The mean of the time steps whose token is not 0: mean(m x) / mean(m), where m is 1 there and 0 elsewhere.
-// An image (L, F, 1) has a channel for each time step, which a vector (L) scales.
 Value masked_average(const Call& call, const Value& x) {
   const Shape in = call.shape(x);
   const auto reshaped = [&](const Value& value, const Shape& shape, std::string_view suffix) {
@@ -91,10 +90,8 @@ Value masked_average(const Call& call, const Value& x) {
   const auto mean = [&](const Value& value, std::string_view suffix) {
     return call.add({{"layer", "global_average_pool1d"}}, value, suffix);
   };
-  const Value mask = elementwise(call, "where", {"x", "1", "0"}, {{.node = *x.mask}}, "mask");
-  const Value kept =
-      call.add({{"layer", "multiply"}}, {reshaped(x, {in[0], in[1], 1}, "places"), mask}, "kept");
-  const Value sum = mean(reshaped(kept, {in[0], in[1]}, "sequence"), "sum");
+  const Value mask = mask_numbers(call, x);
+  const Value sum = mean(kept_steps(call, x, mask, "sequence"), "sum");
   const Value share = mean(reshaped(mask, {in[0], 1}, "column"), "share");
   const Value factor = elementwise(call, "divide", {"1", "x"}, {share}, "factor");
   const Value scaled =

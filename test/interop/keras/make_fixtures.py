@@ -114,6 +114,34 @@ def masked(k):
     return k.Model(x, L.Dense(2, name="head")(L.Concatenate(name="ends")([y, given])))
 
 
+def masked_merges(k):
+    """Masks that merges and operators end or keep, which Keras 2 and 3 do differently, and that nested models get."""
+    L = k.layers
+    x = k.Input((5,), dtype="int32")
+    words = k.Sequential([k.Input((5,), dtype="int32"), L.Embedding(20, 3, mask_zero=True, name="table")], name="words")
+    e, other = words(x), L.Embedding(20, 3, name="others")(x)
+    i = k.Input((5, 3))
+    inner = k.Model(i, L.LSTM(2, name="last")(i), name="inner")
+    gate = L.Dense(3, activation="sigmoid", name="gate")(e)
+    ends = [inner(e), L.LSTM(2, name="added")(L.Add(name="sum")([e, other])), L.LSTM(2, name="behind")(L.Concatenate(name="pair")([other, e])),
+            L.LSTM(2, name="doubled")(e * 2.0), L.GlobalMaxPooling1D(name="most")(L.Multiply(name="gated")([e, gate])),
+            L.GlobalMaxPooling1D(name="more")(L.Multiply(name="scaled")([e, other]))]
+    return k.Model(x, L.Dense(3, name="head")(L.Concatenate(name="ends")(ends)))
+
+
+def blocks(k):
+    """Layers of one name in several nested models, and a dot in a name."""
+    L = k.layers
+
+    def block(name):
+        return k.Sequential([k.Input((5, 4)), L.Conv1D(4, 3, padding="same", name="conv"), L.Bidirectional(L.LSTM(2, return_sequences=True), name="both")], name=name)
+
+    backbone = k.Sequential([k.Input((5, 4)), block("block"), block("other")], name="backbone")
+    x = k.Input((5, 4))
+    y = L.Conv1D(4, 3, padding="same", name="backbone.block.conv")(backbone(x))
+    return k.Model(x, L.Dense(3, name="head")(L.Flatten(name="flat")(y)))
+
+
 def operations(k):
     """Functions of keras.ops with numbers on either side."""
     x = k.Input((4,))
@@ -154,6 +182,10 @@ def main():
                 ("attention2.keras", tf_keras, attention, lambda m, f: (m.save(f), deflate(f))),
                 ("shuffle.keras", keras, shuffle, lambda m, f: (m.save(f), deflate(f))),
                 ("masked.keras", keras, masked, lambda m, f: (m.save(f), deflate(f))),
+                ("masked_merges.keras", keras, masked_merges, lambda m, f: (m.save(f), deflate(f))),
+                ("masked_merges.h5", tf_keras, masked_merges, lambda m, f: m.save(f)),
+                ("blocks.keras", keras, blocks, lambda m, f: (m.save(f), deflate(f))),
+                ("blocks.h5", keras, blocks, lambda m, f: m.save(f)),
                 ("operations.keras", keras, operations, lambda m, f: (m.save(f), deflate(f))),
                 ("operations.h5", keras, operations, lambda m, f: m.save(f)),
                 ("functions.keras", keras, functions, lambda m, f: (m.save(f), deflate(f))),
