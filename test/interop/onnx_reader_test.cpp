@@ -82,9 +82,10 @@ std::string integers(const std::string& name, const std::vector<std::int64_t>& v
   return field(5, field(1, count) + field(2, std::int64_t{7}) + field(8, name) + packed);
 }
 
-std::string axes_attribute(const std::vector<std::int64_t>& axes) {
-  return field(5, field(1, std::string_view("axes")) + dims_field(8, axes) + field(20, std::int64_t{7}));
+std::string list_attribute(const std::string& name, const std::vector<std::int64_t>& list) {
+  return field(5, field(1, name) + dims_field(8, list) + field(20, std::int64_t{7}));
 }
+std::string axes_attribute(const std::vector<std::int64_t>& axes) { return list_attribute("axes", axes); }
 
 struct Model {
   std::string graph;
@@ -504,6 +505,58 @@ TEST_CASE("a LogSoftmax is left out only if it ends the network and is over all 
            {-1, 4});
   close(output_of(last, x), {0, 0, 0, 0});
   CHECK_THAT(join(last.notes), Contains("The final LogSoftmax is left out"));
+}
+
+TEST_CASE("Clip, Pad and LogSoftmax are exact, however large their numbers are") {
+  const Folder folder;
+  const auto of = [&](const std::string& graph, const std::vector<float>& x) {
+    const std::vector<std::int64_t> input{-1, static_cast<std::int64_t>(x.size())};
+    return output_of(folder.read(Model{.graph = graph, .input = input}.bytes()), x);
+  };
+  const auto clipped = [&](float low, float high) {
+    return of(number("low", low) + number("high", high) + node("Clip", {"x", "low", "high"}, "y"),
+              {-2.3F, 0.1F, 7});
+  };
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  using List = std::vector<double>;
+  CHECK(clipped(-1e9F, 1e9F) == List{-2.3F, 0.1F, 7});
+  CHECK(clipped(-1e9F, kInfinity) == List{-2.3F, 0.1F, 7});
+  CHECK(clipped(-kInfinity, 1e9F) == List{-2.3F, 0.1F, 7});
+  CHECK(clipped(0, 1e9F) == List{0, 0.1F, 7});
+  CHECK(clipped(-0.5F, 0.75F) == List{-0.5, 0.1F, 0.75});
+  CHECK(of(integers("pads", {0, 1, 0, 2}) + number("low", -1e9F) + node("Pad", {"x", "pads", "low"}, "y"),
+           {-2.3F, 0.1F}) == List{-1e9, -2.3F, 0.1F, -1e9, -1e9});
+  CHECK(of(node("LogSoftmax", {"x"}, "a", setting("axis", 1)) + node("Neg", {"a"}, "y"), {0, 200}) ==
+        List{200, 0});
+}
+
+TEST_CASE("the output of a channels-last model may be channels first or channels last") {
+  const Folder folder;
+  const std::string first =
+      node("Transpose", {"x"}, "a", list_attribute("perm", {0, 3, 1, 2})) + node("Relu", {"a"}, "y");
+  const std::string last = first + node("Transpose", {"y"}, "z", list_attribute("perm", {0, 2, 3, 1}));
+  for (const Model& model : {Model{.graph = first, .input = {-1, 5, 6, 3}},
+                             Model{.graph = last, .input = {-1, 5, 6, 3}, .output = "z"}}) {
+    const Imported imported = folder.read(model.bytes());
+    CHECK(imported.models.description.graph.output_shape() == Shape{3, 5, 6});
+    CHECK(layers_of(imported) == std::vector<std::string>{"relu"});
+  }
+}
+
+TEST_CASE("states, windows and slopes that Convoke's layers do not have are refused") {
+  const Folder folder;
+  const std::string lstm = floats("w", {1, 4, 6}, 24) + floats("r", {1, 4, 1}, 4) +
+                           integers("one", {1, 1, 1}) + integers("two", {1, 1, 2}) +
+                           node("ConstantOfShape", {"one"}, "h") + node("ConstantOfShape", {"two"}, "c") +
+                           node("LSTM", {"x", "w", "r", "", "", "h", "c"}, "y");
+  CHECK_THAT(folder.error(Model{.graph = lstm, .input = {3, -1, 6}}.bytes()),
+             Contains("has an initial state (1, 1, 2) for 1 units"));
+  CHECK_THAT(folder.error(Model{.graph = node("LRN", {"x"}, "y", setting("size", 2))}.bytes()),
+             Contains("even size"));
+  const std::string negative =
+      field(5, field(1, std::string_view("alpha")) + field(2, -1.0F) + field(20, std::int64_t{1}));
+  CHECK_THAT(folder.error(Model{.graph = node("Celu", {"x"}, "y", negative)}.bytes()),
+             Contains("has alpha = -1"));
 }
 
 TEST_CASE("absurd sizes in an ONNX file are refused at once") {

@@ -63,7 +63,7 @@ void convert_hard_sigmoid(Call& call) {
 // max(0, x) + min(0, alpha (exp(x / alpha) - 1)) = alpha elu(x / alpha)
 void convert_celu(Call& call) {
   const double alpha = call.number("alpha", 1);
-  if (alpha == 0) call.refuse("has alpha = 0");
+  if (!(alpha > 0)) call.refuse(fmt::format("has alpha = {}", alpha));
   const View inside = rescaled(call, call.view(0), 1 / alpha, 0);
   call.give(rescaled(call, elu(call, inside, 1), alpha, 0));
 }
@@ -107,21 +107,20 @@ void convert_prelu(Call& call) {
   call.give(from.with_node(node));
 }
 
-/// Returns max(low, min(x, high)) by relu or relu6.
+/// Returns min(max(x, low), high). Numbers between the bounds stay exactly as they are, however wide these
+/// are.
 View clipped(Call& call, const View& x, double low, double high) {
   constexpr double kOpen = 1e30;
   if (low <= -kOpen && high >= kOpen) return x;
-  if (high >= kOpen) {  // relu(x - low) + low
-    if (low == 0) return apply(call, x, "relu");
-    return rescaled(call, apply(call, rescaled(call, x, 1, -low), "relu"), 1, low);
-  }
-  if (low <= -kOpen) {  // high - relu(high - x)
-    return rescaled(call, apply(call, rescaled(call, x, -1, high), "relu"), -1, high);
-  }
-  if (low == 0 && high == 6) return apply(call, x, "relu6");
   if (!(high > low)) call.refuse(fmt::format("clips to the empty range from {} to {}", low, high));
-  const double scale = (high - low) / 6;
-  return rescaled(call, apply(call, rescaled(call, x, 1 / scale, -low / scale), "relu6"), scale, low);
+  if (low == 0 && high == 6) return apply(call, x, "relu6");
+  View y = x;
+  if (low == 0) {
+    y = apply(call, x, "relu");
+  } else if (low > -kOpen) {
+    y = bounded(call, x, "maximum", low);
+  }
+  return high < kOpen ? bounded(call, y, "minimum", high) : y;
 }
 
 void convert_clip(Call& call) {
@@ -172,7 +171,8 @@ void convert_softmax(Call& call) {
   call.give(apply(call, from, "softmax"));
 }
 
-// The log of a softmax. At the end of a network it is left out if it is over all values of a sample.
+// d - log(sum of exp(d)) with d = x - max x: log(softmax(x)) is -inf where the softmax is rounded to 0.
+// At the end of a network it is left out if it is over all values of a sample.
 void convert_log_softmax(Call& call) {
   const View& x = call.view(0);
   const std::vector<std::size_t> axes = summed_axes(call);
@@ -183,8 +183,18 @@ void convert_log_softmax(Call& call) {
     return call.give(x);
   }
   const View from = with_channels(call.builder(), x, atoms_of(x, axes));
-  const View softmax = apply(call, from, "softmax");
-  call.give(call.elementwise(softmax, {{"layer", "elementwise"}, {"function", "log"}}));
+  const std::size_t rank = call.graph().node(from.node).shape.rank();
+  std::vector<int> roles{View::kBatch};
+  for (std::size_t axis = 0; axis < rank; ++axis) roles.push_back(static_cast<int>(axis));
+  const View values = View::of(call.graph(), from.node, roles);
+  const std::vector<std::size_t> channels{rank == 3 ? 1 : rank};
+  const auto function = [&](const View& of, const char* name) {
+    return call.elementwise(of, {{"layer", "elementwise"}, {"function", name}});
+  };
+  const View most = reduced(call, values, channels, "global_max_pool", true);
+  const View below = merged(call, "subtract", {values, most});
+  const View sum = reduced_sum(call, function(below, "exp"), channels, true);
+  call.give(from.with_node(merged(call, "subtract", {below, function(sum, "log")}).node));
 }
 
 void convert_dropout(Call& call) {

@@ -10,12 +10,6 @@
 namespace convoke::interop::onnx {
 namespace {
 
-/// Adds a layer without settings: "add", "multiply", ...
-View merged(Call& call, std::string_view layer, const std::vector<View>& views) {
-  Aligned inputs = aligned(call, broadcast_all(call, views));
-  return inputs.view.with_node(call.add({{"layer", layer}}, std::move(inputs.nodes)));
-}
-
 /// Multiplies the channels of `x` by one number each, if `by` is 1 along all other axes; as in
 /// squeeze-and-excitation.
 std::optional<View> channels_multiplied(Call& call, const View& x, const View& by) {
@@ -177,6 +171,11 @@ View computed(Call& call, std::string_view function, const std::vector<Operand>&
 }
 
 }  // namespace
+
+View merged(Call& call, std::string_view layer, const std::vector<View>& views) {
+  Aligned inputs = aligned(call, broadcast_all(call, views));
+  return inputs.view.with_node(call.add({{"layer", layer}}, std::move(inputs.nodes)));
+}
 
 View bounded(Call& call, const View& x, const char* function, double bound) {
   return call.elementwise(x, {{"layer", "elementwise"},

@@ -25,10 +25,13 @@ bool is_ascending(const View::Axis& atoms) {
          (atoms.empty() || atoms.front() == 0);
 }
 
-/// True if the node of the view already has these groups of atoms as its axes.
+}  // namespace
+
 bool is_arranged(const ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups) {
   return is_ascending(joined(groups)) && builder.graph().node(view.node).shape == shape_of(view, groups);
 }
+
+namespace {
 
 std::size_t in_shape(ModelBuilder& builder, std::size_t node, const Shape& shape) {
   if (builder.graph().node(node).shape == shape) return node;

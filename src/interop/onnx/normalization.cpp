@@ -172,9 +172,15 @@ void convert_local_response_norm(Call& call) {
   const View& x = call.view(0);
   if (x.rank() != 4 || x.has_batch(1)) call.refuse("normalizes only images (N, C, H, W)");
   call.expect_shape(1, {x.dim(0), {1}, x.dim(1), x.dim(2), x.dim(3)});
+  const std::int64_t size = call.integer("size", 5);
+  if (!call.is_recognized() && size % 2 == 0) {
+    call.refuse(
+        "has a window of an even size, whose extra channel lies behind the center",
+        "Convoke's local_response_norm has it in front, as PyTorch's: train the model with an odd size");
+  }
   const View from = arranged(call.builder(), x, std::vector<std::size_t>{1, 2, 3});
   call.give(call.elementwise(from, {{"layer", "local_response_norm"},
-                                    {"size", call.integer("size", 5)},
+                                    {"size", size},
                                     {"alpha", call.number("alpha", 1e-4)},
                                     {"beta", call.number("beta", 0.75)},
                                     {"k", call.number("bias", 1)}}));

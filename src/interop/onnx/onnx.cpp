@@ -207,7 +207,15 @@ void finish_output(Import& import, const std::string& output) {
   for (std::size_t axis = 0; axis < view->rank(); ++axis) {
     if (axis != *batch) order.push_back(axis);
   }
-  if (import.input.channels_last && order.size() == 3) order = {order[2], order[0], order[1]};
+  const auto in_order = [&] {
+    std::vector<View::Axis> axes;
+    for (const std::size_t axis : order) axes.push_back(view->axes[axis]);
+    return axes;
+  };
+  // The output of a channels-last model is (N, H, W, C), too, unless its axes already have the order of ours.
+  if (import.input.channels_last && order.size() == 3 && !is_arranged(import.builder, *view, in_order())) {
+    order = {order[2], order[0], order[1]};
+  }
   const auto wide = static_cast<std::size_t>(
       std::count_if(order.begin(), order.end(), [&](std::size_t axis) { return !view->axes[axis].empty(); }));
   if (wide <= 1 || order.size() > 3) {
@@ -218,7 +226,7 @@ void finish_output(Import& import, const std::string& output) {
     groups = {atoms_of(*view, order)};
     import.builder.note(fmt::format("The output {} becomes a vector.", to_string(view->dims())));
   } else {
-    for (const std::size_t axis : order) groups.push_back(view->axes[axis]);
+    groups = in_order();
   }
   if (groups.empty()) groups.emplace_back();
   const std::size_t node = arrange(import.builder, *view, groups);

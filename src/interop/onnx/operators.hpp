@@ -37,10 +37,18 @@ View boolean_of(Call& call, const View& x);
 /// layer with one parameter for each element, or, before the first layer with weights, a fixed one.
 View scaled_by(Call& call, const View& view, const Constant& constant);
 View shifted_by(Call& call, const View& view, const Constant& constant);
+/// Adds a layer without settings, "add", "subtract" and others, of values that are broadcast to one shape.
+View merged(Call& call, std::string_view layer, const std::vector<View>& views);
 /// Returns the result of a function, "minimum" or "maximum", of each element and a number.
 View bounded(Call& call, const View& x, const char* function, double bound);
 /// Returns scale x + offset.
 View rescaled(Call& call, const View& view, double scale, double offset);
+/// Returns the mean ("global_average_pool") or the maximum ("global_max_pool") over some axes, which `keep`
+/// leaves with the extent 1.
+View reduced(Call& call, const View& x, const std::vector<std::size_t>& axes, const std::string& layer,
+             bool keep);
+/// Returns the sum over some axes.
+View reduced_sum(Call& call, const View& x, const std::vector<std::size_t>& axes, bool keep);
 /// Returns the indices first .. first + size - 1 along an axis.
 View sliced(Call& call, const View& view, std::size_t axis, std::int64_t first, std::int64_t size);
 /// Returns the value at these indices of an axis, counted from the end if below 0; neighbors are one slice.

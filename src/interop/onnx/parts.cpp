@@ -180,8 +180,16 @@ void convert_pad(Call& call) {
   double value = call.number("value", 0);
   if (call.has(2)) value = call.constant(2, "value").scalar().value_or(0.0F);
   if (!std::isfinite(value)) call.refuse("pads with a value that is not finite");
-  const View padded = zero_padded(call, rescaled(call, x, 1, -value), before, after);
-  call.give(rescaled(call, padded, 1, value));
+  const View padded = zero_padded(call, x, before, after);
+  if (value == 0) return call.give(padded);
+  // where(inside, padded, value): x - value, padded with zeros, would lose the digits of x below those of
+  // value.
+  const auto where = [](Value::Array operands) {
+    return Settings{{"layer", "elementwise"}, {"function", "where"}, {"operands", std::move(operands)}};
+  };
+  const View inside = zero_padded(call, call.elementwise(x, where({"0", "x", "1"})), before, after);
+  call.give(
+      padded.with_node(call.add(where({"x", "x", fmt::format("{}", value)}), {inside.node, padded.node})));
 }
 
 void convert_expand(Call& call) {

@@ -17,12 +17,12 @@ struct Cell {
   const Constant* bias = nullptr;       ///< (directions, 2 gates units): of the input, then of the state
 };
 
-void refuse_extras(Call& call, std::size_t states, std::int64_t length) {
+void refuse_extras(Call& call, std::size_t states, const Cell& cell) {
   if (call.has_attribute("clip")) call.refuse("clips its state, which Convoke does not");
   if (call.has(4) && !call.is_recognized()) {
     const std::optional<float> all =
         call.is_constant(4) ? call.constant(4, "lengths").uniform() : std::nullopt;
-    if (all != static_cast<float>(length)) {
+    if (all != static_cast<float>(cell.length)) {
       call.refuse("has sequences of different lengths",
                   "Convoke masks padding by tokens: export the model without sequence_lens");
     }
@@ -31,6 +31,12 @@ void refuse_extras(Call& call, std::size_t states, std::int64_t length) {
     if (!call.has(input)) continue;
     if (!call.is_constant(input) || call.constant(input, "state").uniform() != 0.0F) {
       call.refuse("starts from a state that is not zero");
+    }
+    const Shape& state = call.constant(input, "state").shape;
+    if (state.rank() != 3 || state[2] != cell.units) {
+      call.refuse(fmt::format("has an initial state {} for {} units", state.to_string(), cell.units),
+                  "PyTorch's exporter writes an LSTM with proj_size so, without its projection: export it "
+                  "without proj_size");
     }
   }
 }
@@ -73,7 +79,7 @@ Cell read_cell(Call& call, std::int64_t gates, const std::vector<std::string>& f
                   "Convoke's recurrent layers have sigmoid gates and tanh");
     }
   }
-  refuse_extras(call, states, cell.length);
+  refuse_extras(call, states, cell);
   return cell;
 }
 

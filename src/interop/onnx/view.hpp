@@ -53,6 +53,9 @@ std::vector<std::size_t> all_axes(std::size_t rank);
 /// Returns the atoms of these ONNX axes, without the batch.
 View::Axis atoms_of(const View& view, const std::vector<std::size_t>& axes);
 
+/// True if the node of the view already has these groups of atoms as its axes.
+bool is_arranged(const ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups);
+
 /// Returns a node with one axis for each group of atoms (at most three), which adds reshape, permute, flatten
 /// or channel_shuffle layers where needed. Each atom is in exactly one group.
 std::size_t arrange(ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups);

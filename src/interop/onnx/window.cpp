@@ -240,7 +240,38 @@ void convert_pool(Call& call) {
   call.give(of_channels_first(call.graph(), call.add(settings, {channels_first(call, input)})));
 }
 
-/// Mean or maximum over some axes: of the channels over an image, or of the features over a sequence.
+constexpr const char *kMean = "global_average_pool", *kMax = "global_max_pool";
+
+void convert_global_pool(Call& call) {
+  const View& x = call.view(0);
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = 2; axis < x.rank(); ++axis) axes.push_back(axis);
+  call.give(reduced(call, x, axes, call.node().op == "GlobalMaxPool" ? kMax : kMean, true));
+}
+
+void convert_reduce(Call& call) {
+  const View& x = call.view(0);
+  const char* layer = call.node().op == "ReduceMax" ? kMax : kMean;
+  call.give(reduced(call, x, reduced_axes(call, x.rank()), layer, call.integer("keepdims", 1) != 0));
+}
+
+View summed(Call& call, const View& x) {
+  return reduced_sum(call, x, reduced_axes(call, x.rank()), call.integer("keepdims", 1) != 0);
+}
+
+void convert_reduce_sum(Call& call) { call.give(summed(call, call.view(0))); }
+
+// The square root has no gradient at 0, where that of PyTorch's norm is 0: so is that of a maximum above it.
+void convert_norm(Call& call) {
+  const View& x = call.view(0);
+  const View squares = x.with_node(call.add({{"layer", "multiply"}}, {x.node, x.node}));
+  const View sum = bounded(call, summed(call, squares), "maximum", std::numeric_limits<float>::min());
+  call.give(call.elementwise(sum, {{"layer", "elementwise"}, {"function", "sqrt"}}));
+}
+
+}  // namespace
+
+// By a layer that reduces each channel of an image, or each feature of a sequence.
 View reduced(Call& call, const View& x, const std::vector<std::size_t>& axes, const std::string& layer,
              bool keep) {
   const View::Axis gone = atoms_of(x, axes);
@@ -276,38 +307,10 @@ View reduced(Call& call, const View& x, const std::vector<std::size_t>& axes, co
   return result;
 }
 
-constexpr const char *kMean = "global_average_pool", *kMax = "global_max_pool";
-
-void convert_global_pool(Call& call) {
-  const View& x = call.view(0);
-  std::vector<std::size_t> axes;
-  for (std::size_t axis = 2; axis < x.rank(); ++axis) axes.push_back(axis);
-  call.give(reduced(call, x, axes, call.node().op == "GlobalMaxPool" ? kMax : kMean, true));
-}
-
-void convert_reduce(Call& call) {
-  const View& x = call.view(0);
-  const char* layer = call.node().op == "ReduceMax" ? kMax : kMean;
-  call.give(reduced(call, x, reduced_axes(call, x.rank()), layer, call.integer("keepdims", 1) != 0));
-}
-
-View summed(Call& call, const View& x) {
-  const std::vector<std::size_t> axes = reduced_axes(call, x.rank());
+View reduced_sum(Call& call, const View& x, const std::vector<std::size_t>& axes, bool keep) {
   const auto count = static_cast<double>(x.extent(atoms_of(x, axes)));
-  return rescaled(call, reduced(call, x, axes, kMean, call.integer("keepdims", 1) != 0), count, 0);
+  return rescaled(call, reduced(call, x, axes, kMean, keep), count, 0);
 }
-
-void convert_reduce_sum(Call& call) { call.give(summed(call, call.view(0))); }
-
-// The square root has no gradient at 0, where that of PyTorch's norm is 0: so is that of a maximum above it.
-void convert_norm(Call& call) {
-  const View& x = call.view(0);
-  const View squares = x.with_node(call.add({{"layer", "multiply"}}, {x.node, x.node}));
-  const View sum = bounded(call, summed(call, squares), "maximum", std::numeric_limits<float>::min());
-  call.give(call.elementwise(sum, {{"layer", "elementwise"}, {"function", "sqrt"}}));
-}
-
-}  // namespace
 
 const std::initializer_list<Operator> kWindowOperators{
     Operator{"AveragePool", convert_pool},
