@@ -14,6 +14,16 @@
 namespace convoke::run {
 namespace {
 
+// Returns the number of the job of this process, as squeue takes it; empty outside of Slurm. SLURM_JOB_ID of
+// an array's last job is the number of the whole array.
+std::string job_number() {
+  const std::optional<std::int64_t> job = os::number_in("SLURM_JOB_ID");
+  const std::optional<std::int64_t> array = os::number_in("SLURM_ARRAY_JOB_ID");
+  const std::optional<std::int64_t> task = os::number_in("SLURM_ARRAY_TASK_ID");
+  if (job && array && task) return fmt::format("{}_{}", *array, *task);
+  return job ? fmt::to_string(*job) : "";
+}
+
 // Returns the remaining time of a job from the controller, "1-02:03:04"; empty if it does not answer within
 // 10 seconds (squeue would retry for minutes).
 std::string time_left_by_squeue(const std::string& job) {
@@ -36,8 +46,8 @@ std::optional<double> slurm_seconds(const std::string& text) {
 }
 
 std::optional<double> slurm_seconds_left() {
-  const std::string job = os::variable("SLURM_JOB_ID").value_or("");
-  if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  const std::string job = job_number();
+  if (job.empty()) return std::nullopt;
   if (const std::string left = time_left_by_squeue(job); !left.empty()) return slurm_seconds(left);
   const std::optional<std::int64_t> end = os::number_in("SLURM_JOB_END_TIME");
   if (!end) return std::nullopt;

@@ -213,7 +213,7 @@ std::string submit_script(const JobSet& jobs, const JobOptions& options) {
     if (!job.after.empty()) {
       std::vector<std::string> ids;
       for (const std::string& id : job.after) {
-        const bool number = id.find_first_not_of("0123456789_") == std::string::npos;
+        const bool number = id.find_first_not_of("0123456789_:") == std::string::npos;
         ids.push_back(number ? id : fmt::format("${{{}%%;*}}", id));
       }
       call += fmt::format(" --dependency=\"{}:{}\" --kill-on-invalid-dep=yes",

@@ -18,11 +18,31 @@ std::int64_t with_reserve(std::int64_t bytes) {
   return std::max<std::int64_t>(512, (mib + 255) / 256 * 256);
 }
 
+// Returns the number of nodes with the cores and the memory that the layout needs.
+std::int64_t fitting_nodes(const Layout& layout, const Partition& partition) {
+  std::int64_t nodes = 0;
+  for (const NodeKind& kind : partition.kinds) {
+    const bool fits =
+        layout.ranks_per_node * layout.cpus_per_rank <= kind.cores && layout.memory_mib <= kind.memory_mib;
+    if (fits) nodes += kind.count;
+  }
+  return nodes;
+}
+
 void require_nodes(const Layout& layout, const Partition& partition) {
-  if (layout.nodes <= partition.nodes()) return;
-  throw Error(fmt::format("{} nodes are more than the {} that are available in partition {}", layout.nodes,
-                          partition.nodes(), partition.name),
-              "use fewer --nodes, or another --partition");
+  if (layout.nodes > partition.nodes()) {
+    throw Error(fmt::format("{} nodes are more than the {} that are available in partition {}", layout.nodes,
+                            partition.nodes(), partition.name),
+                "use fewer --nodes, or another --partition");
+  }
+  const std::int64_t fitting = fitting_nodes(layout, partition);
+  if (layout.nodes <= fitting) return;
+  const auto memory = static_cast<std::uint64_t>(layout.memory_mib * kMiB);
+  throw Error(
+      fmt::format("the job needs {} with {}{}, but partition {} has only {}", counted(layout.nodes, "node"),
+                  counted(layout.ranks_per_node * layout.cpus_per_rank, "core"),
+                  memory > 0 ? " and " + format_bytes(memory) + " of memory" : "", partition.name, fitting),
+      "use fewer --nodes, --ranks-per-node or --cpus-per-rank, or another --partition");
 }
 
 void require_cores(const Layout& layout, const Partition& partition) {
@@ -61,6 +81,7 @@ Layout lay_out(const Workload& workload, Layout requested, const Partition* part
     throw Error("the nodes of the cluster are unknown",
                 "add --nodes N --ranks-per-node R --cpus-per-rank C, or use a machine with sinfo");
   }
+  const auto usable = [&] { return std::max<std::int64_t>(1, fitting_nodes(layout, *partition)); };
   if (!layout.complete()) {
     const NodeKind& kind = partition->kinds.front();
     // 1. Ranks and their cores: all cores of a node, unless there is less work.
@@ -76,28 +97,37 @@ Layout lay_out(const Workload& workload, Layout requested, const Partition* part
           std::max<std::int64_t>(1, std::min<std::int64_t>(kind.cores / layout.ranks_per_node,
                                                            most / (nodes * layout.ranks_per_node))));
     }
-    // 2. Nodes: as many as have work for all these workers.
+    // 2. Nodes: as many as have work for all these workers, among those with enough cores.
     if (layout.nodes == 0) {
       const std::int64_t workers = std::int64_t{layout.ranks_per_node} * layout.cpus_per_rank;
-      layout.nodes = workload.one_node ? 1 : std::clamp<std::int64_t>(most / workers, 1, partition->nodes());
+      layout.nodes = workload.one_node ? 1 : std::clamp<std::int64_t>(most / workers, 1, usable());
     }
   }
   if (partition != nullptr) {
     layout.threads_per_core = partition->kinds.front().threads_per_core;
-    require_nodes(layout, *partition);
     require_cores(layout, *partition);
+    require_nodes(layout, *partition);
   }
   if (layout.ranks() > workload.most_workers) {
     throw Error(fmt::format("{} ranks are more than {} can use, whose work has only {} parts", layout.ranks(),
                             workload.name, workload.most_workers),
                 "use fewer --nodes or --ranks-per-node, a larger train.batch or a smaller train.micro_batch");
   }
-  if (workload.rank_bytes) {
-    layout.memory_mib =
-        with_reserve(workload.node_bytes +
-                     layout.ranks_per_node * workload.rank_bytes(layout.cpus_per_rank, layout.ranks()));
+  const auto predict = [&] {
+    if (!workload.rank_bytes) return;
+    const std::int64_t rank = workload.rank_bytes(layout.cpus_per_rank, layout.ranks());
+    layout.memory_mib = with_reserve(workload.node_bytes + layout.ranks_per_node * rank);
+  };
+  predict();
+  if (partition != nullptr) {
+    require_memory(workload, layout, *partition);
+    // 3. Fewer nodes, if only these have the memory. Fewer ranks may need more of it.
+    while (requested.nodes == 0 && layout.nodes > usable()) {
+      layout.nodes = usable();
+      predict();
+    }
+    require_nodes(layout, *partition);
   }
-  if (partition != nullptr && layout.memory_mib > 0) require_memory(workload, layout, *partition);
   return layout;
 }
 

@@ -159,3 +159,25 @@ TEST_CASE("a dataset that does not fit the model is refused, naming both") {
   place.run("evaluate run --data five.h5", mpirun(2))
       .fails("five.h5 has 5 classes, but the model of run/model.h5 predicts 4");
 }
+
+TEST_CASE("the jobs of a sweep get the memory of its largest variant; options without effect are refused") {
+  const Place place;
+  place.replace("recipe.toml", "filters = 8", "filters = 4096");
+  const std::string one = " recipe.toml --dry-run --nodes 1 --ranks-per-node 1 --cpus-per-rank 1 ";
+  const auto memory = [&](const std::string& options) {
+    const Outcome outcome = place.run("slurm train" + one + "--set train.batch=256 " + options).ends(0);
+    return first_match(outcome.text, "--mem=([0-9]+)M").at(1);
+  };
+  const std::string most = memory("--set train.micro_batch=256");
+  CHECK(memory("--set train.micro_batch=8") != most);
+  CHECK(memory("--sweep train.micro_batch=8,256,16") == most);
+
+  for (const char* options : {"study", "ensemble", "train --chain"}) {
+    place.refuses("slurm " + std::string(options) + one + "--sweep seed=1,2", "--sweep trains variants");
+  }
+  place.refuses("slurm train" + one + "--source pictures", "--source needs --chain");
+  for (const char* jobs : {"87,88", "prepare", "87:"}) {
+    place.refuses("slurm train" + one + "--after " + jobs, "not the number of a job");
+  }
+  place.run("slurm train" + one + "--after 87:88_1").ends(0).shows("--dependency=\"afterok:87:88_1\"");
+}

@@ -17,6 +17,13 @@ struct Supervised : Place {
   Outcome supervise(const std::string& options, const std::string& command) const {
     return run("supervise --backoff 0.01 " + options + " -- " + command);
   }
+  /// In place of a launcher on several hosts: it keeps its arguments, and starts the ranks here.
+  void write_launcher() const {
+    write_script(*this / "bin/mpirun",
+                 "echo \"$@\" >> calls\nunset SLURM_JOB_NODELIST SLURM_TASKS_PER_NODE\n"
+                 "while [ \"$1\" != -n ]; do shift; done\nexec " +
+                     mpirun() + " \"$@\"\n");
+  }
   std::string train(const std::string& more = "") const {
     return "bin/convoke train recipe.toml --quiet --output run --set train.epochs=8 " + more;
   }
@@ -162,9 +169,7 @@ TEST_CASE("a run continues on fewer ranks where there are fewer slots or hosts")
   SECTION("a host that does not answer any more") {
     const Supervised place(kill_once("$rank = 1", ": > gone; "));
     write_script(place / "agent", "[ ! -e gone ] || exit 255\n");
-    // In place of a launcher on two hosts: it keeps its arguments, and starts the ranks here.
-    write_script(place / "bin/mpirun", "echo \"$@\" >> calls\nwhile [ \"$1\" != -n ]; do shift; done\nexec " +
-                                           mpirun() + " \"$@\"\n");
+    place.write_launcher();
     const std::string expected = place.undisturbed();
     place
         .supervise("",
@@ -175,5 +180,18 @@ TEST_CASE("a run continues on fewer ranks where there are fewer slots or hosts")
     CHECK_THAT(calls, Contains("--host localhost:1,far:1 -n 2 bin"));
     CHECK_THAT(calls, Contains("--host localhost:1 -n 1 bin"));
     CHECK(bytes_of(place / "run/model.h5") == expected);
+  }
+  SECTION("a node of a Slurm job that is down") {
+    const Supervised place(kill_once("$rank = 2", ": > gone; "));
+    fs::create_directories(place / "slurm");
+    write_script(place / "slurm/scontrol", "echo one two three\n");
+    write_script(place / "slurm/sinfo", "[ ! -e gone ] || echo one down\n");
+    place.write_launcher();
+    place
+        .commands("PATH=$PWD/slurm:$PATH SLURM_JOB_NODELIST=one,two,three SLURM_TASKS_PER_NODE='1(x2),2' " +
+                  binary() + " supervise --backoff 0.01 -- bin/mpirun -n 4 " + place.train())
+        .ends(0)
+        .shows("convoke supervise: one does not answer; starts it again");
+    CHECK_THAT(bytes_of(place / "calls"), Contains("--host two:1,three:2 -n 3 bin"));
   }
 }

@@ -16,9 +16,10 @@ struct Squeue {
   TemporaryFolder folder;
   Variable path{"PATH", folder.path().string() + ":" + std::getenv("PATH")};
 
-  explicit Squeue(const std::string& answer) {
+  explicit Squeue(const std::string& answer, const std::string& job = "77") {
     std::ofstream(folder / "squeue") << "#!/bin/sh\n"
-                                     << "[ \"$*\" = '--noheader --jobs=77 --format=%L' ] || exit 1\n"
+                                     << "[ \"$*\" = '--noheader --jobs=" << job
+                                     << " --format=%L' ] || exit 1\n"
                                      << answer << "\n";
     permissions(folder / "squeue", fs::perms::owner_all);
   }
@@ -53,6 +54,11 @@ TEST_CASE("the remaining time comes from the controller, or from the job's envir
     const double left = slurm_seconds_left().value();
     CHECK(left <= 300);
     CHECK(left > 280);
+  }
+  {
+    const Variable array("SLURM_ARRAY_JOB_ID", "77"), task("SLURM_ARRAY_TASK_ID", "3");
+    const Squeue squeue("echo 20:00", "77_3");  // 77 would list all jobs of the array
+    CHECK(slurm_seconds_left() == 1200.0);
   }
   const Variable no_job("SLURM_JOB_ID", "");
   CHECK_FALSE(slurm_seconds_left());

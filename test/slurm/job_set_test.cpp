@@ -88,7 +88,7 @@ TEST_CASE("submit.sh submits dependent jobs with the numbers from Slurm") {
   add_prepare(jobs, options(), kLayout, "pictures", "net.h5", "");
   add_ensemble(jobs, options(), kLayout, "net", 4, 2);
   add_evaluate(jobs, options(), kLayout);
-  start_after(jobs, "77");
+  start_after(jobs, "77:78_1");
   std::ofstream(folder / "submit.sh") << submit_script(jobs, options());
   // An sbatch that only records its arguments; on federated clusters it appends the cluster's name.
   std::ofstream(folder / "sbatch") << "#!/bin/sh\necho \"$@\" >> " + (folder / "calls").string() +
@@ -102,7 +102,7 @@ TEST_CASE("submit.sh submits dependent jobs with the numbers from Slurm") {
   const std::string here = folder.path().string();
   std::string calls = bytes_of(folder / "calls");
   const std::string kill = " --kill-on-invalid-dep=yes ";
-  CHECK(calls == "--parsable --dependency=afterok:77" + kill + here + "/prepare.sh\n" +
+  CHECK(calls == "--parsable --dependency=afterok:77:78_1" + kill + here + "/prepare.sh\n" +
                      "--parsable --dependency=afterok:101" + kill + here + "/member.sh\n" +
                      "--parsable --dependency=afterok:102" + kill + here + "/gather.sh runs/net-102\n" +
                      "--parsable --dependency=afterok:103" + kill + here +

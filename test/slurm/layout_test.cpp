@@ -82,3 +82,21 @@ TEST_CASE("more nodes, cores or ranks than exist or have work are refused") {
              Contains("8 ranks are more than net can use"));
   CHECK_THAT(error_of([&] { lay_out(micro_batches(4), {.nodes = 1}, nullptr); }), Contains("are unknown"));
 }
+
+TEST_CASE("in a partition of unlike nodes, only those with the cores and the memory count") {
+  Partition of = partition(4, 2, 16, 32 * 1024);
+  of.kinds.push_back({2, 2, 16, 1, 64 * 1024});
+  of.kinds.push_back({3, 1, 8, 1, 64 * 1024});
+  CHECK(worked_out(1000, of).nodes == 6);
+  CHECK(worked_out(1000, of, {.cpus_per_rank = 4}).nodes == 6);
+  CHECK(worked_out(1000, of, {.ranks_per_node = 1, .cpus_per_rank = 8}).nodes == 9);
+  CHECK_THAT(error_of([&] { worked_out(1000, of, {.nodes = 7}); }),
+             Contains("needs 7 nodes with 16 cores, but partition batch has only 6"));
+  Workload work = micro_batches(1000);
+  work.rank_bytes = [](int, std::int64_t ranks) { return (ranks > 4 ? 16 : 18) * kGiB; };
+  const Layout layout = lay_out(work, {}, &of);
+  CHECK(layout.nodes == 2);
+  CHECK(layout.memory_mib == 45 * 1024);
+  CHECK_THAT(error_of([&] { lay_out(work, {.nodes = 3}, &of); }),
+             Contains("needs 3 nodes with 16 cores and 40.0 GiB of memory, but partition batch has only 2"));
+}

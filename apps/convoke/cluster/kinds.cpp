@@ -38,13 +38,21 @@ std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep) {
   return variants;
 }
 
-// Throws Error if a variant is not a valid recipe.
-void require_variants(const SlurmOptions& options, const std::vector<slurm::Changes>& variants) {
+// Returns the memory of a job of `layout` that can train each variant. Throws Error if a variant is not a
+// valid recipe, or does not fit.
+std::int64_t largest_memory(const JobRequest& request, const std::vector<slurm::Changes>& variants,
+                            const slurm::Layout& layout) {
+  std::int64_t most = 0;
   for (const slurm::Changes& variant : variants) {
-    std::vector<std::string> changes = options.changes;
+    std::vector<std::string> changes = request.options.changes;
     changes.insert(changes.end(), variant.begin(), variant.end());
-    recipe::Recipe::load(options.recipe, changes);
+    const recipe::Recipe recipe = recipe::Recipe::load(request.options.recipe, changes);
+    slurm::Workload workload = workload_of(recipe, false);
+    workload.most_workers =
+        std::max(workload.most_workers, layout.ranks());  // its job refuses ranks without work
+    most = std::max(most, lay_out(workload, layout, request.partition).memory_mib);
   }
+  return most;
 }
 
 void plan_prepare(const JobRequest& request, slurm::JobSet& jobs) {
@@ -65,10 +73,10 @@ void plan_prepare(const JobRequest& request, slurm::JobSet& jobs) {
 void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
   const SlurmOptions& options = request.options;
   const slurm::Workload workload = workload_of(request.recipe, false);
-  const slurm::Layout layout = request.layout(workload);
+  slurm::Layout layout = request.layout(workload);
   if (!options.sweep.empty()) {
     const std::vector<slurm::Changes> variants = variants_of(options.sweep);
-    require_variants(options, variants);
+    layout.memory_mib = largest_memory(request, variants, layout);
     add_sweep(jobs, request.job, layout, request.recipe_words, variants, options.at_once);
     return;
   }

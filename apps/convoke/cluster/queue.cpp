@@ -33,6 +33,10 @@ constexpr std::array kExplanations{
         "node configuration is not available",
         "no node has enough cores or memory (sinfo -o '%P %D %c %m %f'); use fewer --ranks-per-node or "
         "--cpus-per-rank"},
+    Explanation{
+        "PartitionConfig",
+        "fewer nodes of the partition have so many cores and so much memory (sinfo -o '%P %D %c %m'); "
+        "use fewer --nodes, --ranks-per-node or --cpus-per-rank"},
     Explanation{"node count", "use fewer --nodes; scontrol show partition shows the limit"},
     Explanation{"time limit", "use a shorter --time; sinfo -o '%P %l' lists the limits"},
     Explanation{"dependency", "squeue --me lists the jobs that --after can name"},

@@ -11,6 +11,7 @@
 #include "cluster/jobs.hpp"
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/child_process.hpp"
@@ -152,9 +153,27 @@ void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
   plan_study_jobs(study::StudyFile::load(options.recipe), options, job, partition, jobs);
 }
 
+// Throws Error for options that would have no effect, and for an --after that names no job.
+void require_options(const SlurmOptions& options) {
+  static const Pattern kJobs(R"(\d+(_\d+)?(:\d+(_\d+)?)*)");
+  if (!options.sweep.empty() && (options.kind != "train" || options.chain)) {
+    throw Error("--sweep trains variants with `convoke slurm train`, without --chain",
+                "its last job compares the runs; for a dataset, first submit `convoke slurm prepare`");
+  }
+  if (!options.source.empty() && !options.chain && options.kind != "prepare") {
+    throw Error("--source needs --chain", "add --chain to prepare the dataset first, or leave out --source");
+  }
+  if (!options.after.empty() && whole_match(options.after, kJobs).empty()) {
+    throw Error(fmt::format("--after {}: not the number of a job", options.after),
+                "squeue --me lists your jobs; write 87, or 87_3 for a job of an array, or 87:88 for both");
+  }
+}
+
 }  // namespace
 
 int slurm(const SlurmOptions& options) {
+  require_options(options);
+
   // 1. The recipe or study, and the nodes: sinfo lists them, unless the options say all.
   const JobKind& kind = job_kind(options.kind);
   const bool of_file = options.kind == "study" && is_study_file(options.recipe);
@@ -232,7 +251,7 @@ void add_queue_options(CLI::App& parser, SlurmOptions& options) {
              "Restart a job at most K times after a node was lost")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  add_option(parser, "--after", options.after, "JOB", "Start after this job has succeeded");
+  add_option(parser, "--after", options.after, "JOB", "Start after this job has succeeded; 87:88 names two");
 
   parser.option_defaults()->group("Start of the ranks");
   add_choice(parser, "--launcher", options.launcher, {"mpirun", "srun"},

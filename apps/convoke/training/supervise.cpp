@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <functional>
 #include <future>
 #include <memory>
@@ -117,13 +118,27 @@ bool answers(const std::string& host, const std::string& agent) {
   return program.find('/') == std::string::npos && !os::find_program(program);
 }
 
+// Returns the ranks of each node of the job, 4, 4 and 3 for "4(x2),3".
+std::vector<int> tasks_per_node() {
+  std::vector<int> tasks;
+  std::istringstream in(os::variable("SLURM_TASKS_PER_NODE").value_or(""));
+  for (std::string part; std::getline(in, part, ',');) {
+    int each = 1, nodes = 1;
+    std::sscanf(part.c_str(), "%d(x%d)", &each, &nodes);
+    tasks.insert(tasks.end(), static_cast<std::size_t>(std::max(0, nodes)), each);
+  }
+  return tasks;
+}
+
 Hosts nodes_of_job() {
   const os::Answer names = os::run({"scontrol", "show", "hostnames", *os::variable("SLURM_JOB_NODELIST")},
                                    {.input = "", .errors = false, .seconds = kHostPatience});
-  const int slots = static_cast<int>(os::number_in("SLURM_NTASKS_PER_NODE").value_or(1));
+  const std::vector<int> tasks = tasks_per_node();
   Hosts nodes;
   std::istringstream in(names.code == 0 ? names.output : "");
-  for (std::string name; in >> name;) nodes.push_back({name, slots});
+  for (std::string name; in >> name;) {
+    nodes.push_back({name, nodes.size() < tasks.size() ? tasks[nodes.size()] : 1});
+  }
   return nodes;
 }
 

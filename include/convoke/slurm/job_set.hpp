@@ -111,7 +111,8 @@ void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int6
 /// Adds a job that evaluates the run of the job before it on the test split of its recipe.
 void add_evaluate(JobSet& jobs, const JobOptions& options, const Layout& layout);
 
-/// Makes the first job wait for a job that is already in the queue.
+/// Makes the first job wait for a job that is already in the queue: "87", "87_3" in an array, or all of
+/// "87:88".
 void start_after(JobSet& jobs, const std::string& job);
 
 /// Returns a script that submits all jobs and prints their numbers.

@@ -31,8 +31,9 @@ struct Layout {
 };
 
 /// Completes `requested`: one rank per socket, one worker thread per core, and as many nodes as the workload
-/// keeps busy. `partition`: null if the nodes are unknown; then `requested` must be complete. Throws Error if
-/// there are too few nodes, cores or memory, or if ranks would have no work.
+/// keeps busy and the partition has with these cores and this memory. `partition`: null if the nodes are
+/// unknown; then `requested` must be complete. Throws Error if there are too few nodes, cores or memory, or
+/// if ranks would have no work.
 Layout lay_out(const Workload& workload, Layout requested, const Partition* partition);
 
 }  // namespace convoke::slurm

@@ -14,14 +14,19 @@ votes() { sed -n '/"prefix_accuracy"/,/"disagreement"/p' "$1/summary.json"; }
 check "the same votes" [ "$(votes joint)" = "$(votes "$run/ensemble")" ]
 check "votes exist" [ -n "$(votes joint)" ]
 
-# A warned job of the array is requeued, as the same member.
+# A warned job of the array is requeued, as the same member. The others go on, although the number of the last
+# job is that of the array.
 slurm ensemble "${ensemble[@]}" --set train.epochs=100000 --nodes 1 --ranks-per-node 1 --cpus-per-rank 1 \
   --output jobs/warned > /dev/null
-members=$(sbatch --parsable --array=1 jobs/warned/member.sh)
-run=runs/tiny-$members/member-1
-wait_until 120 eval 'ls $run/checkpoints/member-001/*.h5 > /dev/null 2>&1'
-scancel --batch --signal=USR1 "${members}_1"
-wait_until 120 says "tiny-$members-1.log" "restart 1"
-wait_until 120 says "tiny-$members-1.log" "member 2/3  epoch"
-check "it prints why" says "tiny-$members-1.log" "stopped by a signal, with a checkpoint; requeued"
+members=$(sbatch --parsable --array=1-2 jobs/warned/member.sh)
+run=runs/tiny-$members
+for member in 1 2; do
+  wait_until 120 eval 'ls $run/member-$member/checkpoints/member-00$member/*.h5 > /dev/null 2>&1'
+done
+scancel --batch --signal=USR1 "${members}_2"
+wait_until 120 says "tiny-$members-2.log" "restart 1"
+wait_until 120 says "tiny-$members-2.log" "member 3/3  epoch"
+check "it prints why" says "tiny-$members-2.log" "stopped by a signal, with a checkpoint; requeued"
+goes_on() { ! says "$1" "REQUEUE\|restart 1\|ended with"; }
+check "the other member goes on" goes_on "tiny-$members-1.log"
 scancel "$members"
