@@ -56,6 +56,36 @@ std::string header() { return fmt::format("{}", fmt::join(kColumns, ",")); }
 // Text unchanged, numbers as in JSON.
 std::string cell(const Value* value) { return value == nullptr ? "" : value->plain_text(); }
 
+// Returns the whole numbers of a line of a CsvLog; the header has none.
+Settings counts_of(const std::string& line) {
+  Settings counts;
+  std::istringstream in(line);
+  std::string text;
+  for (const std::string_view column : kColumns) {
+    if (!std::getline(in, text, ',')) break;
+    if (const auto count = parse_number<std::int64_t>(text)) counts.set(std::string(column), *count);
+  }
+  return counts;
+}
+
+// Removes lines; the file is replaced atomically if there are any.
+void remove_lines(GrowingFile& file, const std::function<bool(const std::string&)>& unwanted) {
+  const std::filesystem::path path = file.file();
+  std::istringstream in(read_text(path).value_or(""));
+  std::string kept;
+  bool removed = false;
+  for (std::string line; std::getline(in, line);) {
+    if (unwanted(line)) {
+      removed = true;
+    } else {
+      kept += line + '\n';
+    }
+  }
+  if (!removed) return;
+  os::replace_text(path, kept);
+  file = GrowingFile(path);
+}
+
 }  // namespace
 
 GrowingFile::GrowingFile(std::filesystem::path file) : file_(std::move(file)) {
@@ -81,20 +111,8 @@ RunLog::RunLog(const std::filesystem::path& file) : file_(without_unfinished_lin
 void RunLog::append(const Settings& record) { file_.append(to_json(record) + '\n'); }
 
 void RunLog::remove_if(const std::function<bool(const Settings&)>& unwanted) {
-  const std::filesystem::path path = file_.file();
-  std::istringstream in(read_text(path).value_or(""));
-  std::string kept;
-  bool removed = false;
-  for (std::string line; std::getline(in, line);) {
-    if (unwanted(settings_from_json(line, path.string()))) {
-      removed = true;
-    } else {
-      kept += line + '\n';
-    }
-  }
-  if (!removed) return;
-  os::replace_text(path, kept);
-  file_ = GrowingFile(path);
+  const std::string name = file_.file().string();
+  remove_lines(file_, [&](const std::string& line) { return unwanted(settings_from_json(line, name)); });
 }
 
 CsvLog::CsvLog(const std::filesystem::path& file) : file_(without_unfinished_line(file)) {
@@ -118,6 +136,10 @@ void CsvLog::append(const Settings& record) {
     line += (c == 0 ? "" : ",") + cell(record.find(kColumns[c]));
   }
   file_.append(line + "\n");
+}
+
+void CsvLog::remove_if(const std::function<bool(const Settings&)>& unwanted) {
+  remove_lines(file_, [&](const std::string& line) { return unwanted(counts_of(line)); });
 }
 
 }  // namespace convoke::metrics

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/job.hpp"
@@ -53,11 +55,43 @@ Recipe located(Recipe recipe) {
   return recipe;
 }
 
-// Throws Error if a checkpoint in the folder belongs to another recipe. Call it on one rank.
-void require_resumable(const train::Job& job, const run::RunFolder& folder) {
-  for (std::int64_t member = 0; member < job.ensemble.members; ++member) {
-    train::checkpoints_of(job, folder, member).require_resumable();
+// Throws Error if a run without checkpoints of this job has those of another mode, or results: training would
+// begin again and replace them.
+void require_unfinished(const train::Job& job, const run::RunFolder& folder) {
+  const std::string name = folder.path().string();
+  const fs::path checkpoints = folder.checkpoints();
+  std::vector<fs::path> places{checkpoints};
+  if (const std::string& fallback = job.checkpoints.fallback; !fallback.empty())
+    places.push_back(run::fallback_of(fallback, folder.path(), checkpoints));
+  const run::Fingerprint saved = run::saved_fingerprint(places);
+  const std::vector<std::string> differing = differences(saved, job.fingerprint, "in the checkpoint");
+  if (!saved.empty() && !differing.empty()) {
+    throw Error(
+        fmt::format("{}: its resume fingerprint differs ({})", name, join(differing, "; ")),
+        "resume with the recipe of that run (convoke train --resume RUN), or train in another folder");
   }
+  const fs::path summary = folder.file("summary.json");
+  if (!fs::exists(summary) && !fs::exists(folder.model()) && !fs::exists(folder.ensemble())) return;
+  const std::optional<Settings> facts = metrics::read_json(summary);
+  const bool gathered = facts && facts->find("gathered_from") != nullptr;
+  const std::string member = job.ensemble.member < 0 ? "" : fmt::format(" of member {}", job.ensemble.member);
+  throw Error(
+      fmt::format("{} is finished, but has no checkpoints{}, so it would be trained again", name, member),
+      gathered ? "resume the runs of its members instead, with the same changes, and gather them again"
+               : "train into another --output");
+}
+
+// Throws Error if a checkpoint in the folder belongs to another recipe, or if the run is finished and there
+// is nothing to continue from. Call it on one rank.
+void require_resumable(const train::Job& job, const run::RunFolder& folder) {
+  bool begun = false;
+  for (std::int64_t member = 0; member < job.ensemble.members; ++member) {
+    const run::Checkpoints checkpoints = train::checkpoints_of(job, folder, member);
+    checkpoints.require_resumable();
+    const bool trained = job.ensemble.member < 0 || job.ensemble.member == member;
+    begun = begun || (trained && !checkpoints.newest_file().empty());
+  }
+  if (!begun) require_unfinished(job, folder);
 }
 
 // A resumed run must have the same groups if they decide which samples a member has.

@@ -21,7 +21,9 @@ using Words = std::vector<std::string>;
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 5> kRanks{"-n", "-np", "--np", "-c", "--ntasks"};
+constexpr std::array<std::string_view, 4> kRanks{"-n", "-np", "--np", "-c"};
+constexpr std::array<std::string_view, 2> kSrunRanks{"--ntasks", "-n"};  // its -c is --cpus-per-task
+constexpr std::array<std::string_view, 2> kSrunNodes{"--nodes", "-N"}, kSrunNodeList{"--nodelist", "-w"};
 constexpr std::array<std::string_view, 3> kHostList{"--host", "-host", "-H"};
 constexpr std::array<std::string_view, 4> kHostFile{"--hostfile", "-hostfile", "--machinefile",
                                                     "-machinefile"};
@@ -33,13 +35,17 @@ struct Place {
   std::size_t option, value, from;
 };
 
-// Finds "--name VALUE" or "--name=VALUE" in words[begin, end).
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Finds "--name VALUE", "--name=VALUE" or "-n4" in words[begin, end).
 std::optional<Place> find_option(const Words& words, std::size_t begin, std::size_t end, Names names) {
   for (std::size_t i = begin; i < end; ++i) {
     for (const std::string_view name : names) {
       if (words[i] == name && i + 1 < end) return Place{i, i + 1, 0};
       if (words[i].starts_with(name) && words[i].size() > name.size() && words[i][name.size()] == '=')
         return Place{i, i, name.size() + 1};
+      if (name.size() == 2 && words[i].starts_with(name) && words[i].size() > 2 && is_digit(words[i][2]))
+        return Place{i, i, 2};
     }
   }
   return std::nullopt;
@@ -86,6 +92,18 @@ std::vector<LaunchHost> hosts_in_list(const std::string& list) {
     }
   }
   return hosts;
+}
+
+// Returns the index of the first word after the options of srun, which begin at `begin`: another program may
+// stand between them and convoke, with options of its own.
+std::size_t end_of_options(const Words& words, std::size_t begin, std::size_t end) {
+  bool may_be_value = false;
+  for (; begin < end; ++begin) {
+    const bool option = words[begin].starts_with('-');
+    if (!option && !may_be_value) break;
+    may_be_value = option && words[begin].find('=') == std::string::npos;
+  }
+  return begin;
 }
 
 int slots_of(const std::vector<LaunchHost>& hosts) {
@@ -138,11 +156,20 @@ LaunchCommand::LaunchCommand(Words words) : words_(std::move(words)) {
   const auto launcher = std::find_if(words_.begin(), words_.end(), is_launcher);
   if (launcher < words_.begin() + static_cast<std::ptrdiff_t>(program_))
     launcher_ = name_of(*launcher) == "srun" ? Launcher::kSrun : Launcher::kMpirun;
+  options_end_ = program_;
+  if (launcher_ == Launcher::kSrun) {
+    const auto begin = static_cast<std::size_t>(launcher - words_.begin()) + 1;
+    options_end_ = end_of_options(words_, begin, program_);
+  }
   run_ = run_of(words_, program_);
 }
 
+std::span<const std::string_view> LaunchCommand::rank_names() const {
+  return launcher_ == Launcher::kSrun ? Names(kSrunRanks) : Names(kRanks);
+}
+
 int LaunchCommand::ranks() const {
-  const auto place = find_option(words_, 0, program_, kRanks);
+  const auto place = find_option(words_, 0, options_end_, rank_names());
   return place ? number(value_at(words_, *place)) : 0;
 }
 
@@ -170,10 +197,25 @@ LaunchCommand LaunchCommand::again(const std::vector<LaunchHost>& all,
     words.emplace_back("--resume");
   if (left == all || left.empty()) return LaunchCommand(words);
 
-  const auto ranks = find_option(words, 0, program_, kRanks);
+  const auto ranks = find_option(words, 0, options_end_, rank_names());
   if (ranks && number(value_at(words, *ranks)) > 0) {
     const int before = number(value_at(words, *ranks));
     set_value(words, *ranks, fmt::to_string(ranks_on(slots_of(left), before, slots_of(all))));
+  }
+  const auto at = std::find_if(words.begin(), words.end(), is_launcher);
+  if (launcher_ == Launcher::kSrun) {
+    Words missing;
+    const auto set = [&](Names names, const std::string& value) {
+      if (const auto place = find_option(words, 0, options_end_, names)) {
+        set_value(words, *place, value);
+      } else {
+        missing.push_back(fmt::format("{}={}", names.front(), value));
+      }
+    };
+    set(kSrunNodes, fmt::to_string(left.size()));
+    set(kSrunNodeList, join(names_in(left), ","));
+    words.insert(at + 1, missing.begin(), missing.end());
+    return LaunchCommand(words);
   }
   const auto list = find_option(words, 0, program_, kHostList);
   const auto file = find_option(words, 0, program_, kHostFile);
@@ -184,10 +226,7 @@ LaunchCommand LaunchCommand::again(const std::vector<LaunchHost>& all,
     const bool joined = file->from > 0;
     words[file->option] = joined ? "--host=" + words[file->value].substr(file->from) : "--host";
   } else {  // the launcher has its hosts from Slurm
-    const Words more = launcher_ == Launcher::kSrun ? Words{fmt::format("--nodes={}", left.size()),
-                                                            "--nodelist=" + join(names_in(left), ",")}
-                                                    : Words{"--host", to_list(left)};
-    const auto at = std::find_if(words.begin(), words.end(), is_launcher);
+    const Words more{"--host", to_list(left)};
     words.insert(at + 1, more.begin(), more.end());
   }
   return LaunchCommand(words);

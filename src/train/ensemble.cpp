@@ -139,6 +139,7 @@ constexpr std::array kMemberFields{
     field<&TrainedMember::epochs_done>("epochs_done"),
     field<&TrainedMember::steps>("steps"),
     field<&TrainedMember::stopped_at>("stopped_at"),
+    field<&TrainedMember::stopped_in>("stopped_in"),
     field<&TrainedMember::restores>("restores"),
     field<&TrainedMember::rate_factor>("rate_factor"),
     field<&TrainedMember::samples_processed>("samples_processed"),

@@ -9,6 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/train/summary.hpp"
 
 namespace convoke::train {
 namespace {
@@ -57,14 +58,14 @@ std::string difference(const run::ModelDescription& a, const run::ModelDescripti
   return {};
 }
 
-MemberRun read_member_run(const std::string& folder, std::int64_t epochs_done,
+MemberRun read_member_run(const std::string& folder, const Settings& summary,
                           const std::filesystem::path& scratch, bool keep) {
   run::ModelSet models = run::load_models(folder);
   MemberRun run{folder, models.ensemble, std::move(models.description), {}};
   for (run::Member& model : models.members) {
     TrainedMember& member = run.members.emplace_back();
     member.model = std::move(model);
-    member.epochs_done = epochs_done;
+    add_member_facts(summary, member);
     if (keep) member.store(scratch);
     member.model.parameters = std::vector<float>();
   }

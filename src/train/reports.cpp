@@ -103,6 +103,7 @@ void RunLogs::remove_after(const std::map<std::int64_t, std::int64_t>& steps) {
   };
   std::erase_if(unwritten_, unwanted);
   if (lines_) lines_->remove_if(unwanted);
+  if (csv_) csv_->remove_if(unwanted);
 }
 
 void RunLogs::begin(std::int64_t member, std::optional<std::int64_t> resumed_after) try {

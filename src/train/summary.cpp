@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/memory.hpp"
@@ -168,6 +169,17 @@ bool waits_for_slow_workers(const Job& job, const Verdict& verdict, const Cost& 
 
 }  // namespace
 
+void add_member_facts(const Settings& summary, TrainedMember& member) {
+  member.epochs_done = count_at(summary, "epochs").value_or(0);
+  for (const Settings& facts : tables_at(summary, "member_facts")) {
+    if (count_at(facts, "member") != member.model.index) continue;
+    member.epochs_done = count_at(facts, "epochs").value_or(member.epochs_done);
+    member.stopped_at = count_at(facts, "stopped_at_step").value_or(0);
+    member.restores = count_at(facts, "restores").value_or(0);
+    if (member.restores > 0) member.rate_factor = number_at(facts, "learning_rate_factor");
+  }
+}
+
 Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
              const run::OtherPrograms& others, const mpi::Communicator& world,
              std::uint64_t predicted_bytes) {
@@ -293,7 +305,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
     const std::string who = job.is_ensemble ? fmt::format("member {} ", member.model.index) : "";
     if (member.stopped_at > 0) {
       text += fmt::format("  {}stopped early after {} steps, in epoch {}\n", who,
-                          format_count(member.stopped_at), member.epochs_done + 1);
+                          format_count(member.stopped_at), member.stopped_in);
     }
     if (member.restores > 0) {
       text += fmt::format(

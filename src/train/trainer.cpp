@@ -57,6 +57,7 @@ void Trainer::go_back(const Divergence& divergence) {
   const double factor = state_.feedback.factor * rule.factor;
   const std::int64_t restores = state_.restores + 1;
   std::optional<run::CheckpointState> newest = checkpointing_.go_back();
+  validation_.go_back();
   if (!newest) {
     engine_.restart();
     if (context_.job.weights) start_from(*context_.job.weights);
@@ -80,6 +81,7 @@ void Trainer::train(TrainedMember& result) {
   result.epochs_done = state_.epochs_done;
   result.steps = state_.updates;
   result.stopped_at = state_.best.stopped ? state_.updates : 0;
+  result.stopped_in = state_.best.stopped ? state_.epochs_done + (state_.steps_done > 0 ? 1 : 0) : 0;
   result.samples_processed = samples_processed_;
   result.restores = state_.restores;
   result.rate_factor = state_.feedback.factor;

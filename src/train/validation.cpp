@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
@@ -21,10 +22,13 @@ Validation::Validation(const ModelContext& context, const StagedEngine& engine, 
       engine_(engine),
       checkpointing_(checkpointing) {
   const Job& job = context.job;
-  if (possible() || !job.loop.early_stopping.stops()) return;
+  const bool stops = job.loop.early_stopping.stops();
+  if (possible() || (!stops && !job.loop.schedule->needs_validation())) return;
   throw Error(
-      fmt::format("early stopping monitors {}, but there are no validation samples{}",
-                  job.loop.early_stopping.monitor(),
+      fmt::format("{}, but there are no validation samples{}",
+                  stops ? "early stopping monitors " + job.loop.early_stopping.monitor()
+                        : fmt::format("schedule \"{}\" needs the validation loss",
+                                      text_at(job.loop.schedule->settings(), "name")),
                   job.is_ensemble ? fmt::format(" for member {}", context.assignment.member) : std::string()),
       "set data.validation_split, or increase it");
 }

@@ -58,6 +58,7 @@ TEST_CASE("members gathered from separate jobs form the ensemble of one job, byt
   CHECK(place.run("evaluate all-1 --json").code == 0);
   CHECK(place.run("evaluate all-1/soup-greedy.h5 --json").code == 0);
   CHECK_FALSE(fs::exists(place / "m0/soup-uniform.h5"));  // one member is no soup
+  place.run("train --quiet --resume all-1").ends(1).shows("all-1 is finished").shows("gather them again");
   const Outcome compared = place.run("compare joint all-1").ends(0);
   CAPTURE(compared.text);
   CHECK(compared.times("ensemble of 3") >= 2);
@@ -69,6 +70,7 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
   place.replace("recipe.toml", "filters = 8", "filters = 4", "narrow.toml");
   REQUIRE(place.run("train narrow.toml --quiet --output narrow" + member(1)).code == 0);
   REQUIRE(place.train("seed", member(1) + " --set seed=9").code == 0);
+  REQUIRE(place.train("short", member(1) + " --set train.epochs=2").code == 0);
   REQUIRE(place.train("unfinished", member(1)).code == 0);
   fs::remove(place / "unfinished/summary.json");
   write_dataset(place / "other.h5", 160);
@@ -85,6 +87,7 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
           "narrow and m0 cannot vote together: layer 1 has filters = 4 in one, 8 in the other", "one recipe");
   refused("m0 seed m2", "m0 and seed are members of different ensembles: seed is 3 in one, 9 in the other",
           "one recipe");
+  refused("m0 short m2", "train.epochs is 3 in one, 2 in the other", "one recipe");
   refused("m0 samples m2", "samples was trained on other samples than m0", "one dataset");
   refused("m0 unfinished m2", "unfinished: this run is not finished", "convoke train --resume unfinished");
   refused("m0 sync", "train.mode is \"ensemble\" in one, \"sync\" in the other", "one recipe");
@@ -95,6 +98,22 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
       .ends(0)
       .shows("warning: unfinished is not finished; the vote goes without it")
       .shows("ensemble of 2 out of 2 runs");
+}
+
+TEST_CASE("gathered members have the facts of their training") {
+  const Place place;
+  const std::string early =
+      "--set train.mode=ensemble --set ensemble.members=2 --set train.epochs=40 "
+      "--set 'train.early_stopping={ patience = 1, monitor = \"validation_accuracy\" }' ";
+  REQUIRE(place.train("joint", early).code == 0);
+  for (const std::string k : {"0", "1"}) REQUIRE(place.train("m" + k, early + "--member " + k).code == 0);
+  REQUIRE(place.run("gather m0 m1 --output all").code == 0);
+  const auto facts_of = [&](const std::string& run) {
+    const convoke::Settings summary = convoke::metrics::read_json(place / (run + "/summary.json")).value();
+    return convoke::list_at(summary, "member_facts");
+  };
+  CHECK(facts_of("all") == facts_of("joint"));
+  CHECK_THAT(bytes_of(place / "joint/summary.json"), Contains("\"stopped_at_step\""));
 }
 
 TEST_CASE("an interrupted gather is done again, and nothing else is overwritten") {
@@ -126,4 +145,14 @@ TEST_CASE("a member of a separate job is resumed alone, and an ensemble with the
   REQUIRE(place.train("all", "--set train.mode=ensemble --set train.epochs=1", 2).code == 0);  // "ranks"
   CHECK(place.run("train --quiet --resume all --set train.epochs=2").code == 0);
   CHECK(fs::exists(place / "all/checkpoints/member-001/epoch-0002.h5"));
+
+  // The recipe says "ranks", and there are fewer now; the second run has no checkpoint yet.
+  fs::create_directories(place / "begun");
+  fs::copy_file(place / "all/recipe.toml", place / "begun/recipe.toml");
+  for (const std::string run : {"all", "begun"}) {
+    place.train(run, "--resume --set train.mode=ensemble")
+        .ends(0)
+        .once("2 members, as when " + run + " began; ensemble.members = \"ranks\" is now 1");
+    CHECK(fs::exists(place / (run + "/checkpoints/member-001/epoch-0003.h5")));
+  }
 }

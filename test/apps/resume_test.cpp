@@ -50,6 +50,28 @@ TEST_CASE("a resumed run accepts and stores changes that do not affect its resul
   CHECK(place.run("train --output x").says("RECIPE is required"));
 }
 
+TEST_CASE("a finished run is not trained again in another mode or without its checkpoints") {
+  const Place place;
+  const std::string ensemble = "--set train.mode=ensemble --set ensemble.members=2 ";
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  REQUIRE(place.train("votes", ensemble + "--set train.epochs=1").code == 0);
+  const auto refused = [&](const std::string& run, const std::string& more, const std::string& why) {
+    const std::vector<std::string> files{"recipe.toml", "metrics.jsonl", "summary.json"};
+    std::vector<std::string> before;
+    for (const std::string& file : files) before.push_back(bytes_of(place / (run + "/" + file)));
+    place.run("train --quiet --resume " + run + " " + more).ends(1).shows(why);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(bytes_of(place / (run + "/" + files[i])) == before[i]);
+  };
+  refused("run", ensemble, "train.mode: \"sync\" in the checkpoint, \"ensemble\" now");
+  refused("votes", "--set train.mode=sync", "train.mode: \"ensemble\" in the checkpoint, \"sync\" now");
+  fs::remove_all(place / "run/checkpoints");
+  refused("run", "", "run is finished, but has no checkpoints, so it would be trained again");
+
+  // A run that was killed before its first checkpoint has no results, and begins again.
+  for (const char* result : {"run/summary.json", "run/model.h5"}) fs::remove(place / result);
+  place.run("train --quiet --resume run").ends(0);
+}
+
 TEST_CASE("a resumed run keeps the micro-batch of its checkpoints, which another version chose") {
   const Place place;
   const std::string batch = "--set train.batch=64 --set train.micro_batch=16 ";

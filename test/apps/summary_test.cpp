@@ -27,7 +27,11 @@ TEST_CASE(
     REQUIRE(!step.empty());
     CHECK(!first_match(summary, "\"member\": " + member + ",[^}]*\"stopped_at_step\": " + step[1] + "\\b")
                .empty());
-    CHECK(outcome.times("member " + member + " stopped early after " + step[1] + " steps") == 1);
+    const Match epoch = first_match(lines, "\"event\":\"epoch\",\"member\":" + member +
+                                               ",\"epoch\":([0-9]+),\"epochs\":40,\"step\":" + step[1] + ",");
+    REQUIRE(!epoch.empty());
+    CHECK(outcome.times("member " + member + " stopped early after " + step[1] + " steps, in epoch " +
+                        epoch[1] + "\n") == 1);
   }
 
   // Top-2, quadratic kappa and AUC by slow counts over the mean probabilities.

@@ -1,5 +1,6 @@
 #include "convoke/metrics/run_log.hpp"
 
+#include "convoke/core/lookup.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
@@ -36,6 +37,19 @@ TEST_CASE("metrics.csv is continued after an interrupted run") {
   std::ofstream(file) << kHeader << "epoch,0,1,12,0.5,0.25,,,,,\nepoch,0,2,24,0.";
   CsvLog(file).append({{"event", "epoch"}, {"loss", 0.25}});
   CHECK(bytes_of(file) == kHeader + "epoch,0,1,12,0.5,0.25,,,,,\nepoch,,,,0.25,,,,,,\n");
+}
+
+TEST_CASE("lines of metrics.csv are removed by member and step, and it grows on") {
+  const TemporaryFolder place;
+  const auto file = place / "metrics.csv";
+  const std::string first = "epoch,0,1,12,0.5,0.25,,,,,\n", other = "validation,1,2,24,,,0.5,,,,\n";
+  std::ofstream(file) << kHeader << first << "epoch,0,2,24,0.5,0.25,,,,,\n" << other;
+  CsvLog log(file);
+  log.remove_if([](const Settings& line) {
+    return count_at(line, "member") == 0 && count_at(line, "step").value_or(0) > 12;
+  });
+  log.append({{"event", "epoch"}, {"loss", 0.25}});
+  CHECK(bytes_of(file) == kHeader + first + other + "epoch,,,,0.25,,,,,,\n");
 }
 
 TEST_CASE("metrics.csv with other columns is refused and not changed") {

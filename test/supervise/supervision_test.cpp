@@ -169,6 +169,11 @@ TEST_CASE("in a Slurm job, a launcher without hosts gets the nodes that are up")
   CHECK(srun.by_srun());
   CHECK(text_of(srun.again(all, left)) ==
         "srun --nodes=2 --nodelist=n1,n3 --mpi=pmix --ntasks=4 convoke train x --output r --resume");
+  const LaunchCommand own(
+      words_in("srun -N3 -w n1,n2,n3 -c 2 -n 6 apptainer exec -w c.sif convoke train x --output r"));
+  CHECK(own.ranks() == 6);
+  CHECK(text_of(own.again(all, left)) ==
+        "srun -N2 -w n1,n3 -c 2 -n 4 apptainer exec -w c.sif convoke train x --output r --resume");
   const LaunchCommand mpirun(words_in("mpirun convoke train x --output r"));
   CHECK(text_of(mpirun.again(all, left)) == "mpirun --host n1:2,n3:2 convoke train x --output r --resume");
 }

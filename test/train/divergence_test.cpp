@@ -1,3 +1,5 @@
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json.hpp"
 #include "convoke/train/on_divergence.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
@@ -73,6 +75,30 @@ TEST_CASE("a run goes back to its checkpoint with a lower rate, and ends as if i
       CHECK_THAT(lines, Contains(R"("event":"restore","member":0,"step":8,"restores":1)"));
     }
   }
+}
+
+TEST_CASE("after a restore, steps are validated anew, and the logs have each of them once") {
+  const tiny::Pictures pictures(128);
+  constexpr double kFactor = 1e-32;
+  const auto validations = [&](const Job& job) {
+    const tiny::Run run(world());
+    train_all(job, pictures, world(), run.folder);
+    world().barrier();
+    std::vector<std::string> lines;
+    for (const Settings& line : metrics::read_json_lines(run.folder.metrics())) {
+      if (text_at(line, "event") == "validation") lines.push_back(metrics::to_json(line));
+    }
+    CHECK(times(bytes_of(run.folder.file("metrics.csv")), "validation,0,") == std::ssize(lines));
+    return lines;
+  };
+  Job job = late_divergence();
+  job.samples.validation_split = 0.25;
+  job.loop.validate_every = 1;
+  job.log.csv = true;
+  Job steady = job;
+  steady.loop.stages.front().learning_rate = kFar * kFactor;
+  job.loop.on_divergence = restore(kFactor);
+  CHECK(validations(job) == validations(steady));
 }
 
 TEST_CASE("without a checkpoint, a run begins again with a lower rate") {

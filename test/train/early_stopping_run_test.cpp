@@ -1,6 +1,7 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 #include "support/full_disk.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
@@ -198,6 +199,16 @@ TEST_CASE("validations after steps do not replace those at the ends of epochs") 
     CAPTURE(validate_every);
     CHECK(trained(validate_every) == std::tuple(stopped_at, parameters, best));
   }
+}
+
+TEST_CASE("early stopping, and a schedule that needs validations, are refused without samples for them") {
+  const tiny::Pictures pictures(128);
+  Job job = tiny::job();
+  const auto refusal = [&] { return error_of([&] { tiny::train_all(job, pictures, world()); }); };
+  job.loop.schedule = optim::make_schedule({{"name", "plateau"}});
+  CHECK(refusal() == "schedule \"plateau\" needs the validation loss, but there are no validation samples");
+  job.loop.early_stopping = EarlyStopping({.patience = 2});
+  CHECK(refusal() == "early stopping monitors validation_loss, but there are no validation samples");
 }
 
 TEST_CASE("best.h5 is the model of the best validation") {

@@ -48,7 +48,7 @@ constexpr const char* kGatherHelp = R"(Examples:
 
 /// The cost of a run, as its summary.json states it.
 struct Spent {
-  std::int64_t ranks = 0, threads = 0, all_threads = 0, cores = 0, epochs = 0;
+  std::int64_t ranks = 0, threads = 0, all_threads = 0, cores = 0;
   double makespan = 0, core_seconds = 0, images_per_second = 0, peak_rss_mib = 0, other_programs = 0;
 
   // Adds a run that was made at the same time.
@@ -65,37 +65,41 @@ struct Spent {
   }
 };
 
-// A run writes summary.json last.
-Spent spent_by(const fs::path& run) {
-  const fs::path file = run / "summary.json";
-  if (!fs::is_directory(run)) {
+void require_folder(const fs::path& run) {
+  if (!fs::is_directory(run))
     throw Error(fmt::format("{}: is not a run folder", run.string()), "pass the folders of finished runs");
-  }
-  const std::optional<Settings> summary = metrics::read_json(file);
+}
+
+// A run writes summary.json last.
+Settings summary_of(const fs::path& run) {
+  const std::optional<Settings> summary = metrics::read_json(run / "summary.json");
   if (!summary) {
     throw Error(fmt::format("{}: this run is not finished: it has no summary.json", run.string()),
                 fmt::format("resume it with `convoke train --resume {}`, or vote without it: --partial",
                             shell_word(run.string())));
   }
+  return *summary;
+}
+
+Spent spent_by(const fs::path& run, const Settings& summary) {
   const auto number = [&](const char* key) -> double {
-    const Value* value = summary->find(key);
+    const Value* value = summary.find(key);
     if (value != nullptr) {
       if (const auto* v = std::get_if<double>(&value->data())) return *v;
       if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
     }
-    throw Error(fmt::format("{}: the number \"{}\" is missing", file.string(), key),
+    throw Error(fmt::format("{}: the number \"{}\" is missing", (run / "summary.json").string(), key),
                 "another version of Convoke may have written it");
   };
   Spent spent{.ranks = std::llround(number("ranks")),
               .threads = std::llround(number("threads")),
-              .epochs = std::llround(number("epochs")),
               .makespan = number("makespan_seconds"),
               .core_seconds = number("core_seconds"),
               .images_per_second = number("images_per_second"),
               .peak_rss_mib = number("peak_rss_mib")};
   spent.all_threads = std::llround(number("all_threads"));
   spent.cores = std::llround(number("cores"));
-  if (summary->find("other_programs") != nullptr) spent.other_programs = number("other_programs");
+  if (summary.find("other_programs") != nullptr) spent.other_programs = number("other_programs");
   return spent;
 }
 
@@ -107,7 +111,12 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
     return recipe::Recipe::load((fs::path(run) / "recipe.toml").string());
   };
   const recipe::Recipe first = load(runs.front());
-  const train::Job job = job_from(first, dataset, threads, 1);
+  const auto values_of = [&](const recipe::Recipe& recipe) {
+    run::Fingerprint values = job_from(recipe, dataset, threads, 1).fingerprint;
+    values.emplace_back("train.epochs", std::to_string(recipe.train.loop.epochs));
+    return values;
+  };
+  const run::Fingerprint expected = values_of(first);
   for (const std::string& run : runs) {
     const recipe::Recipe other = load(run);
     const fs::path path = recipe::resolve_dataset(other);
@@ -117,9 +126,7 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
                               path.string(), dataset.file().string()),
                   "pass runs of one recipe on one dataset");
     }
-    const run::Fingerprint& expected = job.fingerprint;
-    const run::Fingerprint found = job_from(other, dataset, threads, 1).fingerprint;
-    for (const auto& [key, value] : found) {
+    for (const auto& [key, value] : values_of(other)) {
       const auto same =
           std::ranges::find_if(expected, [&key = key](const auto& entry) { return entry.first == key; });
       const std::string before = same == expected.end() ? "not set" : same->second;
@@ -176,6 +183,7 @@ int gather(const GatherOptions& options) {
   const os::Stopwatch watch;
   std::vector<std::string> folders;
   for (const std::string& folder : options.runs) {
+    require_folder(folder);
     if (!options.partial || is_finished(folder)) {
       folders.push_back(folder);
     } else if (world.root()) {
@@ -192,9 +200,9 @@ int gather(const GatherOptions& options) {
   const fs::path scratch = scratch_of(options);
   std::vector<train::MemberRun> runs;
   for (const std::string& folder : folders) {
-    const Spent of_run = spent_by(folder);
-    spent.add(of_run);
-    runs.push_back(train::read_member_run(folder, of_run.epochs, scratch, world.root()));
+    const Settings summary = summary_of(folder);
+    spent.add(spent_by(folder, summary));
+    runs.push_back(train::read_member_run(folder, summary, scratch, world.root()));
     if (std::string what = train::difference(runs.back().description, runs.front().description);
         !what.empty()) {
       throw Error(fmt::format("{} and {} cannot vote together: {}", folder, folders.front(), what),

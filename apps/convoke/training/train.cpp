@@ -148,6 +148,8 @@ TrainOptions student_of(const DistillOptions& given) {
   TrainOptions options = given;
   std::vector<std::string> changes;
   if (options.recipe.empty()) {
+    if (!fs::exists(given.distill.teacher))
+      throw Error(given.distill.teacher + ": no such file or folder", "name the model of the teacher");
     const fs::path beside = interop::find_model(given.distill.teacher).parent_path() / "recipe.toml";
     if (!fs::exists(beside)) {
       throw Error(fmt::format("{}: has no recipe.toml, which would describe the network to train",
@@ -185,6 +187,29 @@ TrainOptions resolve_resume(TrainOptions options) {
   options.recipe = (run / "recipe.toml").string();
   options.output = options.run;
   return options;
+}
+
+// Gives a resumed ensemble that has one member for each rank as many members as it began with: there may be
+// other ranks now. Its recipe counts if there is no checkpoint yet. Collective.
+void keep_members(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
+  if (recipe.train.mode != "ensemble" || recipe.ensemble.members != 0) return;
+  const std::int64_t members = run::on_root(world, [&]() -> std::int64_t {
+    for (const auto& [key, value] : run::saved_fingerprint(checkpoint_folders(run))) {
+      if (key == "ensemble.members") return parse_number<std::int64_t>(value).value_or(0);
+    }
+    try {
+      const recipe::Recipe stored = recipe::Recipe::load((run / "recipe.toml").string());
+      return stored.train.mode == "ensemble" ? stored.ensemble.members : 0;
+    } catch (const Error&) {  // the run has not begun, or its recipe is wrong, which it says itself
+      return 0;
+    }
+  });
+  if (members < 1 || members == world.size()) return;
+  recipe.ensemble.members = members;
+  if (world.root()) {
+    fmt::print("note: {}, as when {} began; ensemble.members = \"ranks\" is now {}\n",
+               counted(members, "member"), run.string(), world.size());
+  }
 }
 
 // Gives a resumed run the micro-batch of its checkpoints if the recipe leaves it to Convoke: other versions
@@ -241,7 +266,10 @@ int train(const TrainOptions& given) {
   const mpi::Communicator& world = session.world();
   run::require_equal_programs(world);
   recipe::Recipe recipe = recipe::Recipe::of_root(std::move(here), options.recipe, changes, world);
-  if (options.resume) keep_micro_batch(recipe, options.output, world);
+  if (options.resume) {
+    keep_members(recipe, options.output, world);
+    keep_micro_batch(recipe, options.output, world);
+  }
 
   // 2. The ranks, threads and bindings; one line for each problem. A rank that hangs is noticed from here on.
   const os::StopSignals signals;
@@ -297,7 +325,7 @@ std::function<int()> add_distill(CLI::App& parser) {
       "The recipe of the network to train; by default that of the model's run, but one model");
   add_option(parser, "--temperature", options->distill.temperature, "T",
              "Divide the outputs of teacher and student by T: the larger, the softer")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   add_option(parser, "--weight", options->distill.weight, "W",
              "The weight of the teacher's part of the loss; the labels have the rest")

@@ -57,6 +57,8 @@ class CsvLog {
   /// Appends a line with the numbers of the record; missing ones are empty. A record without a loss is
   /// ignored. Throws Error naming the file if the line could not be written completely.
   void append(const Settings& record);
+  /// Removes lines, as RunLog does; `unwanted` gets the whole numbers of a line, such as "member" and "step".
+  void remove_if(const std::function<bool(const Settings&)>& unwanted);
 
  private:
   GrowingFile file_;

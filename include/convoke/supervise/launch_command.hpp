@@ -1,6 +1,8 @@
 #pragma once
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace convoke::supervise {
@@ -25,7 +27,7 @@ class LaunchCommand {
   const std::vector<std::string>& words() const { return words_; }
   /// The folder of --output or --resume.
   const std::filesystem::path& run() const { return run_; }
-  /// The number after -n (srun: --ntasks); 0: not stated.
+  /// The number after -n or -np (srun: -n or --ntasks); 0: not stated.
   int ranks() const;
   /// True if mpirun or srun starts the ranks.
   bool by_mpirun() const { return launcher_ == Launcher::kMpirun; }
@@ -44,8 +46,11 @@ class LaunchCommand {
  private:
   enum class Launcher { kNone, kMpirun, kSrun };
 
+  std::span<const std::string_view> rank_names() const;  ///< of the option with the number of ranks
+
   std::vector<std::string> words_;
-  std::size_t program_ = 0;  ///< index of the word convoke
+  std::size_t program_ = 0;      ///< index of the word convoke
+  std::size_t options_end_ = 0;  ///< index of the first word after the launcher's options, if known
   Launcher launcher_ = Launcher::kNone;
   std::filesystem::path run_;
 };

@@ -18,10 +18,10 @@ struct MemberRun {
   std::vector<TrainedMember> members;  ///< on rank 0 with their parameters, in files without a name
 };
 
-/// Reads a finished run. Moves the parameters of its members to files without a name in `scratch`, so that
-/// the members of many runs need no memory. `keep`: false on ranks that need no parameters. Throws Error as
-/// run::load_models(), or if the disk is full.
-MemberRun read_member_run(const std::string& folder, std::int64_t epochs_done,
+/// Reads a finished run, whose summary.json is `summary`. Moves the parameters of its members to files
+/// without a name in `scratch`, so that the members of many runs need no memory. `keep`: false on ranks that
+/// need no parameters. Throws Error as run::load_models(), or if the disk is full.
+MemberRun read_member_run(const std::string& folder, const Settings& summary,
                           const std::filesystem::path& scratch, bool keep);
 
 /// Describes the first difference that keeps two models from voting together: "layer 3 is conv2d with filters

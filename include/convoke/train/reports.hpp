@@ -50,8 +50,9 @@ class RunLogs {
   RunLogs(const RunLogs&) = delete;
   RunLogs& operator=(const RunLogs&) = delete;
 
-  /// Call it before a member trains, and when it goes back. Removes the lines of metrics.jsonl about it after
-  /// its first `resumed_after` steps, because it makes these steps again. Throws JobError naming the file.
+  /// Call it before a member trains, and when it goes back. Removes the lines of metrics.jsonl and
+  /// metrics.csv about it after its first `resumed_after` steps, because it makes these steps again. Throws
+  /// JobError naming the file.
   void begin(std::int64_t member, std::optional<std::int64_t> resumed_after);
   /// Appends one of the records below. If that fails (a full disk), it keeps the record, prints a
   /// warning once, and tries again with the next record; beyond 100,000 records it drops the oldest. A

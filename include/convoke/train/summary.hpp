@@ -45,6 +45,9 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
 /// Returns the content of summary.json; its keys are in docs/formats.md.
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);
 
+/// Fills in what the content of summary.json states about the training of a member.
+void add_member_facts(const Settings& summary, TrainedMember& member);
+
 /// Returns the summary as text with units: a block of lines and the classification report.
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost);
 

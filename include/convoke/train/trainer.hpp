@@ -28,6 +28,7 @@ struct TrainedMember {
   std::int64_t epochs_done = 0;
   std::int64_t steps = 0;       ///< since the start of its training
   std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: not stopped early
+  std::int64_t stopped_in = 0;  ///< the epoch, from 1, of that step; 0: not stopped early
   std::int64_t samples_processed = 0;  ///< by this run on all ranks of the group
   std::int64_t restores = 0;           ///< how often training diverged and went back (OnDivergence)
   double rate_factor = 1;              ///< of the learning rate, after restores and by the schedule

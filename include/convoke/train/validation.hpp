@@ -15,7 +15,8 @@ namespace convoke::train {
 class Validation {
  public:
   /// `engine`: if it caches features, features are read instead of the samples; those of a separate split are
-  /// computed once. The arguments must outlive it. Throws Error if early stopping has no validation samples.
+  /// computed once. The arguments must outlive it. Throws Error if early stopping or the schedule has no
+  /// validation samples.
   Validation(const ModelContext& context, const StagedEngine& engine, Checkpointing& checkpointing);
 
   /// True if there are samples to validate on.
@@ -28,6 +29,10 @@ class Validation {
   void at_step(const std::vector<float>& parameters, run::CheckpointState& state);  ///< logs a line
   void at_epoch_end(const std::vector<float>& parameters, run::CheckpointState& state,
                     metrics::EpochFields& line);  ///< fills in `line`
+
+  /// Call it when training goes back: the next validation may be after the step of the last, with other
+  /// weights.
+  void go_back() { latest_updates_ = -1; }
 
   /// Returns the weights to keep: the best if early stopping restores them, otherwise `last`. `state` as
   /// above; its validation accuracy becomes that of the returned weights.

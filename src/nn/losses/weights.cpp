@@ -1,5 +1,6 @@
 #include "nn/losses/weights.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -39,6 +40,9 @@ ClassWeights::ClassWeights(SettingsReader& read) {
   CommonOptions options;
   read_keys(kClassWeightKeys, read, options);
   weights_ = std::move(options.class_weights);
+  if (!weights_.empty() && std::ranges::all_of(weights_, [](double weight) { return weight == 0; }))
+    read.fail_at("class_weights", "all class weights are 0, so the loss has no gradient",
+                 "give a class a weight above 0, or leave class_weights out");
 }
 
 std::vector<KeyDescription> ClassWeights::keys() { return describe_keys(kClassWeightKeys); }
