@@ -68,7 +68,8 @@ nn::PlanOptions plan_options(const EngineOptions& options) {
           .precision = options.precision,
           .working_weights = true,
           .low_memory = options.low_memory,
-          .loss = options.loss.get()};
+          .loss = options.loss.get(),
+          .classes = options.classes};
 }
 
 class StepEngine::Impl {

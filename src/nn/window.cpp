@@ -37,7 +37,9 @@ Shape as_image(const Shape& sequence) {
 void require_image(const Shape& input) {
   if (input.rank() == 3) return;
   throw Error(fmt::format("needs images (N, C, H, W), but its input is {}", input.with_batch()),
-              "move it before the flatten or dense layer");
+              input.rank() == 2
+                  ? "for sequences (N, L, F), use the layer of the same kind with 1d in its name"
+                  : "move it before the flatten or dense layer");
 }
 
 Window2d slide(const Shape& input, Extent kernel, Extent stride, Extent dilation, const Padding& padding,

@@ -42,9 +42,14 @@ std::optional<Value> write_zoom(const KeyFacts& key, const AugmentOptions& optio
   return to_value(key, options.zoom_range);
 }
 
+// A list of one number stands for that number with a random sign, as the list of twice that number does; a
+// ShiftRange of one number is a range.
 template <data::ShiftRange AugmentOptions::*kShift>
 void read_shift(SettingsReader& read, const KeyFacts& key, AugmentOptions& options) {
-  const data::ShiftRange shift = read.get(key.name, options.*kShift);
+  data::ShiftRange shift = read.get(key.name, options.*kShift);
+  const Value* const written = read.find(key.name);
+  const bool list = written != nullptr && std::holds_alternative<Value::Array>(written->data());
+  if (list && shift.size() == 1) shift.push_back(shift[0]);
   const bool good = std::all_of(shift.begin(), shift.end(),
                                 [&](double s) { return std::isfinite(s) && (s >= 0 || shift.size() > 1); });
   check_key(read, key, good && !shift.empty());
@@ -135,8 +140,8 @@ constexpr std::array kAugmentKeys{
                write_fill_mode},
     key<&AugmentOptions::fill, &data::Fill::value>(
         {.name = "cval",
-         .help =
-             "with `fill_mode = \"constant\"`: the value of these pixels, in units of the stored pixels"}),
+         .help = "with `fill_mode = \"constant\"`: the value of these pixels, in units of the stored pixels; "
+                 "0 to 255 for 8-bit images"}),
     key<&AugmentOptions::randaugment>(
         {.name = "randaugment",
          .range = {.least = 0, .largest = 16},

@@ -113,6 +113,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
   job.engine.loss = job.model.loss;
+  job.engine.classes = dataset.info().classes;
   job.loop = recipe.train.loop;
   job.loop.learning_rate = recipe.learning_rate();
   for (train::Stage& stage : job.loop.stages) {  // scaled by the linear scaling rule, as the base rate is

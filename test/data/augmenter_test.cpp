@@ -318,6 +318,12 @@ TEST_CASE("augmentation needs images, and changes of color need images of 8 bits
   color.hue_range = 0.1;
   CHECK_THAT(error_of([&] { Augmenter(flip, Shape{7}, SampleType::kFloat32); }), Contains("for images"));
   CHECK_THAT(error_of([&] { Augmenter(color, kShape, SampleType::kFloat32); }), Contains("changes colors"));
+  AugmentOptions filled;
+  for (const float value : {-1.0F, 300.0F}) {
+    filled.fill = {FillMode::kConstant, value};
+    CHECK_THAT(error_of([&] { Augmenter(filled, kShape, SampleType::kUint8); }), Contains("are 0 to 255"));
+    CHECK(error_of([&] { Augmenter(filled, kShape, SampleType::kFloat32); }).empty());
+  }
   const std::vector<float> numbers{1, 2, 3, 4};
   const std::vector<std::int32_t> label{0};
   bool flipped = false;

@@ -76,3 +76,12 @@ TEST_CASE("autocontrast and equalization do not change a constant image") {
   shift_channels({even.data(), 1, 6, 6}, 40);
   CHECK(even == std::vector<float>(36, 77));
 }
+
+TEST_CASE("equalization counts values beyond the range of pixels as its ends") {
+  std::vector<float> beyond(1024, -300), within(1024, 0);
+  std::fill_n(beyond.begin(), 512, 1e6F);
+  std::fill_n(within.begin(), 512, 255.0F);
+  equalize({beyond.data(), 1, 32, 32}, 0);
+  equalize({within.data(), 1, 32, 32}, 0);
+  CHECK(beyond == within);
+}

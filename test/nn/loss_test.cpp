@@ -170,10 +170,12 @@ TEST_CASE("one output stands for two classes, or for the nearest label") {
   const LossPtr graded = make_loss({{"name", "mean_squared_error"}});
   CHECK(graded->fits(1, 5));
   CHECK(!graded->fits(2, 5));
-  const std::vector<float> grades{-0.6F, 1.4F, 3.5F, NAN};
+  const std::vector<float> grades{-0.6F, 1.4F, 6.2F, NAN};
   const std::vector<std::int32_t> labels{0, 1, 4, 0};
-  CHECK(graded->compute({grades.data(), 1, labels, {}, 4}, nullptr).correct ==
-        2);  // -0.6 is nearest to -1, which is not a label; NaN has no nearest label
+  LossInputs inputs{grades.data(), 1, labels, {}, 4};
+  CHECK(graded->compute(inputs, nullptr).correct == 2);  // 6.2 may be nearest to a label 6
+  inputs.classes = 5;
+  CHECK(graded->compute(inputs, nullptr).correct == 3);  // NaN has no nearest label
   std::vector<float> five(5);
   graded->to_probabilities(std::vector<float>{7.2F}, five);
   CHECK(five == std::vector<float>{0, 0, 0, 0, 1});
@@ -192,5 +194,9 @@ TEST_CASE("unknown losses and options are refused") {
              Contains("label_smoothing"));
   CHECK_THAT(error_of([] { make_loss({{"label_smoothing", 1.0}}); }), Contains("at least 0 and below 1"));
   CHECK_THAT(error_of([] { make_loss({{"class_weights", Value::Array{1, -1}}}); }), Contains("at least 0"));
+  CHECK_THAT(error_of([] {
+               make_loss({{"class_weights", Value::Array{0.0, 0.0}}});
+             }),
+             Contains("all class weights are 0"));
   CHECK(!make_loss({{"class_weights", Value::Array{1, 2}}})->fits(3, 3));
 }

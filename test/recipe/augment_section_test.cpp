@@ -61,6 +61,10 @@ fill_mode = "reflect"
   CHECK(options == expected);
   CHECK(parse("[augment]\nzoom_range = [0.5, 1.5]\nwidth_shift_range = [-3, 0, 5]\n")
             .augment.width_shift_range == data::ShiftRange{-3, 0, 5});
+  // A list of one number is that number with a random sign, not a range.
+  const Recipe list = parse("[augment]\nwidth_shift_range = [3]\n");
+  CHECK(list.augment.width_shift_range == data::ShiftRange{3, 3});
+  CHECK(Recipe::parse(list.to_toml(), "resolved.toml").augment == list.augment);
 }
 
 TEST_CASE("augmentation is off by default, written out, and parses back") {

@@ -41,8 +41,8 @@ struct Targets {
 /// Immutable; any number of threads may use it.
 class Augmenter {
  public:
-  /// `sample_shape`: (C, H, W). Throws Error if the samples are not images, or if colors are to change in
-  /// images that are not of 8 bits.
+  /// `sample_shape`: (C, H, W). Throws Error if the samples are not images, if colors are to change in images
+  /// that are not of 8 bits, or if 8-bit images are to be filled with a value outside 0..255.
   Augmenter(AugmentOptions options, const Shape& sample_shape, SampleType type);
 
   /// Computes the view of sample number `sample` (ViewKey::sample), stored as `image` (H, W, C): normalized,

@@ -53,6 +53,7 @@ struct ExecutionOptions {
 struct EngineOptions : StepOptions, ExecutionOptions {
   std::uint64_t seed = 0;
   nn::LossPtr loss = nn::default_loss();
+  std::int64_t classes = 0;  ///< nn::LossInputs::classes
 };
 
 /// A rank among those that share a copy of the model with it, and its workers among those of its host.

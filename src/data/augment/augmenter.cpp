@@ -26,7 +26,12 @@ void require_images(const AugmentOptions& options, const Shape& shape, SampleTyp
                             kind_of(type, shape), shape.to_string()),
                 "leave [augment] out");
   }
-  if (type == SampleType::kUint8) return;
+  if (type == SampleType::kUint8) {
+    const Fill& fill = options.fill;
+    if (fill.mode != FillMode::kConstant || (fill.value >= 0 && fill.value <= 255)) return;
+    throw Error(fmt::format("augment.cval is {}, but the pixels of these images are 0 to 255", fill.value),
+                "choose a number from 0 to 255");
+  }
   for (auto* wants : {wants_color, wants_randaugment}) {
     if (!wants(options)) continue;
     throw Error(

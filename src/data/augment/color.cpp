@@ -221,8 +221,9 @@ void autocontrast(const Planes& image, float) {
 void equalize(const Planes& image, float) {
   for (std::size_t c = 0; c < image.channels; ++c) {
     float* const values = image.channel(c);
+    const auto level = [&](std::size_t i) { return static_cast<std::size_t>(clamped(values[i]) + 0.5F); };
     std::array<std::size_t, 256> counts{};
-    for (std::size_t i = 0; i < image.pixels(); ++i) ++counts[static_cast<std::size_t>(values[i] + 0.5F)];
+    for (std::size_t i = 0; i < image.pixels(); ++i) ++counts[level(i)];
     std::size_t last = 255;
     while (last > 0 && counts[last] == 0) --last;
     const std::size_t step = (image.pixels() - counts[last]) / 255;
@@ -233,8 +234,7 @@ void equalize(const Planes& image, float) {
       table[v] = static_cast<float>(std::min<std::size_t>(below / step, 255));
       below += counts[v];
     }
-    for (std::size_t i = 0; i < image.pixels(); ++i)
-      values[i] = table[static_cast<std::size_t>(values[i] + 0.5F)];
+    for (std::size_t i = 0; i < image.pixels(); ++i) values[i] = table[level(i)];
   }
 }
 

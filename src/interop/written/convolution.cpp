@@ -97,13 +97,15 @@ bool strided(const WindowAxes& axes) {
   return std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.stride > 1; });
 }
 
+bool dilated(const WindowAxes& axes) {
+  return std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.dilation > 1; });
+}
+
 Plan plan_of(Composition& c, bool depthwise) {
   Plan plan{windows_of(c.settings, c.input_shape()), c.input(), c.settings.text("padding"), false};
   const WindowAxes& axes = plan.axes;
-  const bool dilated =
-      std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.dilation > 1; });
   const bool unequal = axes.size() > 1 && axes[0].stride != axes[1].stride;
-  plan.skips = (strided(axes) && dilated) || (depthwise && unequal);
+  plan.skips = (strided(axes) && dilated(axes)) || (depthwise && unequal);
   return plan;
 }
 
@@ -217,6 +219,7 @@ KerasTensor transposed(Composition& c, const KerasTensor& x, std::vector<KerasWe
                        const std::string& part) {
   const nn::Padding padding = c.settings.padding("padding");
   const WindowAxes axes = transposed_windows_of(c.settings, c.input_shape(), c.node.shape);
+  if (strided(axes) && dilated(axes)) c.refuse("with both a stride and a dilation above 1");
   Shape out{c.output()[0], c.output()[1], weights[0].shape[2]};
   Json config{{"filters", out[2]},
               {"kernel_size", extents_of(axes, &WindowAxis::kernel)},

@@ -291,6 +291,7 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
       loop.input->gates().desc, node, "forward recurrent",
       [shared = loop_]<class T>(const Frame& frame) { shared->run_forward<T>(frame); }, uses, loop.y,
       static_cast<double>(length) * state_.flops());
+  plan.changes(loop.gates);  // the inputs of the gates become their activations
 }
 
 void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) {

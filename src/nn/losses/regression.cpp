@@ -11,10 +11,13 @@ double target(std::size_t outputs, std::size_t k, std::int32_t label) {
   return static_cast<std::int32_t>(k) == label ? 1 : 0;
 }
 
-std::int64_t predicted_class(std::span<const float> outputs) {
+/// Returns the nearest of the labels 0..classes-1 to one output (`classes` 0: of all from 0 on), or -1 if it
+/// is not finite; otherwise the place of the largest output.
+std::int64_t predicted_class(std::span<const float> outputs, std::int64_t classes) {
   if (outputs.size() > 1) return std::max_element(outputs.begin(), outputs.end()) - outputs.begin();
-  const double value = std::isfinite(outputs[0]) ? static_cast<double>(outputs[0]) : -1;
-  return std::llround(std::clamp(value, -1.0, 1e9));
+  if (!std::isfinite(outputs[0])) return -1;
+  const double largest = classes > 0 ? static_cast<double>(classes - 1) : 1e9;
+  return std::llround(std::clamp(static_cast<double>(outputs[0]), 0.0, largest));
 }
 
 struct ErrorTerm {
@@ -49,7 +52,7 @@ LossSums RegressionLoss::compute(const LossInputs& samples, float* gradient) con
   std::span<const float> y(samples.outputs, outputs);
   for (std::size_t i = 0; i < samples.labels.size(); ++i, y = {y.data() + outputs, outputs}) {
     const std::array<Target, 2> targets = weights_.of(samples, i);
-    result.correct += predicted_class(y) == samples.main_label(i) ? 1 : 0;
+    result.correct += predicted_class(y, samples.classes) == samples.main_label(i) ? 1 : 0;
     for (std::size_t k = 0; k < outputs; ++k) {
       double slope = 0;
       for (const auto& [label, weight] : targets) {
@@ -78,9 +81,8 @@ void RegressionLoss::to_probabilities(std::span<const float> prediction, std::sp
     return;
   }
   std::fill(classes.begin(), classes.end(), 0.0F);
-  const std::int64_t nearest =
-      std::clamp<std::int64_t>(predicted_class(prediction), 0, static_cast<std::int64_t>(classes.size()) - 1);
-  classes[static_cast<std::size_t>(nearest)] = 1;
+  const std::int64_t nearest = predicted_class(prediction, std::ssize(classes));
+  classes[static_cast<std::size_t>(std::max<std::int64_t>(nearest, 0))] = 1;
 }
 
 Settings RegressionLoss::settings() const {

@@ -83,6 +83,7 @@ struct Step {
   std::function<void(const Frame&)> kernel;
   std::vector<Ref> uses;               ///< all memory that it reads or writes (arguments are added to it)
   Tensor output;                       ///< its result, which is searched for NaN; may be empty
+  std::vector<Ref> changes;            ///< memory besides `output` whose earlier value it overwrites
   std::vector<std::size_t> completes;  ///< parameter slots whose gradient is final after it
   bool shares_scratch = false;         ///< the primitive uses the scratch memory that all steps share
   std::vector<dnnl_exec_arg_t> bound;  ///< filled when memory is placed
@@ -101,6 +102,7 @@ struct CompiledPlan {
   Tensor output;                          ///< plain
   Tensor logits;                          ///< what the loss reads: the output, or the input of a last softmax
   const Loss* loss = nullptr;             ///< computes the gradient with which backward begins
+  std::int64_t classes = 0;               ///< of its labels, 0: not known
   bool loss_reads_probabilities = false;  ///< `logits` are values of the loss's activation, not its inputs
   Tensor converted;       ///< for the logits that belong to these probabilities, training only
   Tensor loss_gradient;   ///< d loss / d logits, training only

@@ -235,7 +235,8 @@ LossSums Network::loss(const Targets& targets, std::int64_t batch) {
                           .batch = batch,
                           .second_labels = targets.second_labels,
                           .shares = targets.shares,
-                          .soft_labels = targets.soft_labels};
+                          .soft_labels = targets.soft_labels,
+                          .classes = plan_->plan_.classes};
   float* const gradient = frame.at(plan_->plan_.loss_gradient);
   const Loss& loss = *plan_->plan_.loss;
   if (!plan_->plan_.loss_reads_probabilities) return loss.compute(inputs, gradient);

@@ -153,6 +153,7 @@ CompiledPlan PlanBuilder::compile() {
   refuse_dead_ends();
   find_head();
   plan_.loss = &loss();
+  plan_.classes = options_.classes;
   compile_forward();
   if (training()) compile_backward();
   return std::move(plan_);

@@ -87,6 +87,9 @@ class PlanBuilder {
   /// these `count` doubles by their sums over all plans of the batch. `count` must not depend on the plan's
   /// samples.
   void exchange(Ref moments, std::size_t count);
+  /// States that the step that was added last overwrites an earlier value in this memory, which is not its
+  /// output.
+  void changes(Ref memory);
   /// The functions are called in reverse order of registration when the forward list is complete, and add the
   /// backward steps.
   void on_backward(std::function<void()> emit) { backward_makers_.push_back(std::move(emit)); }

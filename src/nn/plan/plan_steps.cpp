@@ -94,4 +94,8 @@ void PlanBuilder::exchange(Ref moments, std::size_t count) {
   (in_backward_ ? plan_.backward : plan_.forward).back().moments = {moments, count};
 }
 
+void PlanBuilder::changes(Ref memory) {
+  (in_backward_ ? plan_.backward : plan_.forward).back().changes.push_back(memory);
+}
+
 }  // namespace convoke::nn

@@ -25,6 +25,11 @@ struct BufferHistory {
 
 bool is_buffer(Ref ref) { return ref.place == Ref::Place::kActivation; }
 
+/// True if the step writes this memory, whether or not an earlier step did.
+bool overwrites(const Step& step, Ref ref) {
+  return step.output.ref == ref || std::ranges::find(step.changes, ref) != step.changes.end();
+}
+
 class Checkpointing {
  public:
   Checkpointing(const CompiledPlan& plan, const std::vector<Step>& offers)
@@ -84,11 +89,10 @@ class Checkpointing {
     for (const Ref ref : step.uses) {
       if (!is_buffer(ref)) continue;
       BufferHistory& buffer = buffers_[ref.id];
-      const bool result = step.output.ref == ref;
-      if (!buffer.used() || result) {
+      if (!buffer.used() || overwrites(step, ref)) {
         buffer.last_write = i;
         // An offer writes the result alone; the rest of the step's memory, such as statistics, is small.
-        if (!repeats || (offers_[i] != nullptr && !result)) buffer.pinned = true;
+        if (!repeats || (offers_[i] != nullptr && step.output.ref != ref)) buffer.pinned = true;
       }
       buffer.first = std::min(buffer.first, i);
       buffer.last = i;
@@ -116,7 +120,7 @@ class Checkpointing {
     const Step& step = plan_.forward[i];
     return std::ranges::any_of(step.uses, [&](Ref ref) {
       return is_buffer(ref) && wanted.contains(ref.id) &&
-             (buffers_[ref.id].first == i || step.output.ref == ref);
+             (buffers_[ref.id].first == i || overwrites(step, ref));
     });
   }
 
@@ -170,7 +174,7 @@ bool uses(const Step& step, Ref ref) {
 
 /// True if the memory holds only one value, which backward reads.
 bool suits(const CompiledPlan& plan, Ref value) {
-  const auto writes = [&](const Step& step) { return step.output.ref == value; };
+  const auto writes = [&](const Step& step) { return overwrites(step, value); };
   return std::count_if(plan.forward.begin(), plan.forward.end(), writes) == 1 &&
          std::any_of(plan.backward.begin(), plan.backward.end(),
                      [&](const Step& step) { return uses(step, value); });

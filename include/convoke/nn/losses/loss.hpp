@@ -23,6 +23,7 @@ struct LossInputs {
   std::span<const std::int32_t> second_labels = {};
   std::span<const float> shares = {};
   std::span<const float> soft_labels = {};  ///< (n, k), the class probabilities of a teacher, or empty
+  std::int64_t classes = 0;  ///< labels are 0..classes-1; 0: it is not known how many there are
 
   /// Returns the label with the larger share of sample i.
   std::int32_t main_label(std::size_t i) const {

@@ -32,6 +32,7 @@ struct PlanOptions {
   bool input_gradient = false;
   /// null: default_loss(); decides which last activation belongs to the loss in training
   const Loss* loss = nullptr;
+  std::int64_t classes = 0;  ///< LossInputs::classes
 };
 
 /// The address of a step's random numbers. Dropout depends on (seed, node, epoch, sample) alone.
