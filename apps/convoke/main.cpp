@@ -96,8 +96,9 @@ int parse_and_run(int argc, char** argv) {
       fmt::print("{}", text.str());
       return EXIT_SUCCESS;
     }
-    const auto chosen = parser.get_subcommands();
-    const std::string name = chosen.empty() ? "convoke" : "convoke " + chosen.front()->get_name();
+    std::string name = "convoke";
+    for (const CLI::App* app = &parser; !app->get_subcommands().empty(); name += " " + app->get_name())
+      app = app->get_subcommands().front();
     convoke::mpi::Session::abort(convoke::Error(error.what(), name + " --help shows the options"),
                                  kExitUsage);
   } catch (const convoke::Error& error) {

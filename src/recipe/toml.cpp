@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::recipe {
 namespace {
@@ -126,6 +127,17 @@ std::string to_toml(const Settings& settings) {
     if (value.table() == nullptr) continue;
     out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", section);
     for (const auto& [key, inner] : value.table()->entries()) write_entry(out, key, inner);
+  }
+  std::size_t at = 0;
+  while (at < out.size()) {
+    const std::size_t bytes = utf8_length(std::string_view(out).substr(at));
+    if (bytes == 0) {
+      const std::size_t begin = out.rfind('\n', at) + 1;
+      throw Error(fmt::format("{}: is not UTF-8, which recipe.toml needs",
+                              one_line(out.substr(begin, out.find('\n', at) - begin))),
+                  "rename the file or folder, or reach it by a link with another name");
+    }
+    at += bytes;
   }
   return out;
 }

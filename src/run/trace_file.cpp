@@ -219,7 +219,7 @@ void write_trace(const std::filesystem::path& file, const Timeline& timeline, co
     out.close();
     if (!out) {
       throw Error(fmt::format("{}: the trace cannot be written", file.string()),
-                  "free some disk space, or set run.trace = false");
+                  "free some disk space, or run without a trace");
     }
     target->commit(os::Durability::kUnsynced);
   });

@@ -55,6 +55,11 @@ TEST_CASE("wrong usage ends with exit code 2 and a hint") {
       .shows("--plna")
       .shows("hint: convoke summary --help");
   CHECK(program("info --threads many", kWithoutMpi).code == 2);
+  program("study table times.csv", kWithoutMpi).ends(2).shows("hint: convoke study table --help");
+  program("predict model.h5 a.png --threads 4097", kWithoutMpi).ends(2).shows("0 to 4096");
+  program("import a.onnx --output a.h5 --input 3x32x32", kWithoutMpi)
+      .ends(2)
+      .shows("must be a number above 0, but is \"3x32x32\"");
 }
 
 TEST_CASE("a mistake of the user ends with exit code 1, an error and a hint") {

@@ -114,6 +114,10 @@ layers = [
   const Settings odd{
       {"tiny", 1e-300}, {"text", "two\nlines\tand \\"}, {"none", Value::Array{}}, {"t", Settings{}}};
   CHECK(parse_toml(to_toml(odd), "odd") == odd);
+  CHECK_THAT(error_of([] {
+               to_toml(Settings{{"path", "lat\xE9n/a.h5"}});
+             }),
+             Contains("path = ") && Contains("is not UTF-8"));
 }
 
 TEST_CASE("a value on the command line is TOML, otherwise text") {

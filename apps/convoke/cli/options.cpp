@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "convoke/core/settings.hpp"
 #include "convoke/core/text.hpp"
 
@@ -51,7 +53,7 @@ void add_model_reading(CLI::App& parser, ModelReading& reading) {
           "The shape of one sample, C,H,W, L,F, F or L, for a model file that leaves it open")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->type_name("SHAPE");
   add_option(parser, "--output-node", reading.import.output, "NAME",
              "The output to take of a model file that has several; by default the first of ONNX");
@@ -63,7 +65,7 @@ void add_model_reading(CLI::App& parser, ModelReading& reading) {
 void add_threads(CLI::App& parser, int& threads) {
   add_option(parser, "--threads", threads, "N",
              "Worker threads of each rank; 0 divides the cores among the ranks")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, 4096).description(""))
       ->capture_default_str();
 }
 
@@ -72,6 +74,16 @@ CLI::Option* add_choice(CLI::App& parser, const std::string& name, std::string& 
   return add_option(parser, name, value, join(words, "|"), text)
       ->check(CLI::IsMember(words).description(""))
       ->capture_default_str();
+}
+
+CLI::Validator positive() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const std::optional<double> value = parse_number<double>(text);
+        return value && *value > 0 ? std::string()
+                                   : fmt::format("must be a number above 0, but is \"{}\"", text);
+      },
+      "");
 }
 
 CLI::Validator in_range(double least, double most) {

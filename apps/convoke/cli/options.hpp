@@ -44,6 +44,8 @@ void add_threads(CLI::App& parser, int& threads);
 CLI::Option* add_choice(CLI::App& parser, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& text);
 
+/// A number above 0.
+CLI::Validator positive();
 /// A number in [least, most]. The help says "1 to 50000".
 CLI::Validator in_range(double least, double most);
 

@@ -148,10 +148,10 @@ void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samp
   parser.option_defaults()->group("Texts and tables");
   add_option(parser, "--length", samples.text.length, "WORDS",
              "Words of each sample; by default enough for 95 % of the training texts")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_option(parser, "--vocabulary", samples.text.vocabulary, "WORDS",
              "Number of different words: the most frequent, with two for padding and unknown words")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   add_choice(parser, "--padding", samples.text.padding, {"pre", "post"}, "Where to fill a shorter text");
   add_choice(parser, "--truncating", samples.text.truncating, {"pre", "post"}, "Where to cut a longer text");
@@ -246,7 +246,7 @@ std::function<int()> add_prepare(CLI::App& parser) {
       ->delimiter(',');
   add_option(parser, "--shards", work.shards, "N",
              "Write a folder of files instead of one file, with N files for the largest split")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   parser.add_flag("--skip-bad", work.skip_bad, "Leave out samples that cannot be read, and list them");
   add_option(parser, "--stall-timeout", options->stall_timeout, "TIME",
              "With several ranks: end with code 87 if a rank gives no sign of life for so long; 0: wait "

@@ -76,7 +76,7 @@ std::function<int()> add_synthesize(CLI::App& parser) {
   add_option(parser, "kind", options->kind, names, kinds)->required();
   add_option(parser, "-o,--output", options->output, "FOLDER", "The folder to write")->required();
   add_option(parser, "--samples", options->samples, "N", "Number of samples; by default that of the kind")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_option(parser, "--difficulty", options->difficulty, "D",
              "How hard the classes are to tell apart, 0 to 1; 0.5 by default");
   add_option(parser, "--seed", options->seed, "SEED", "Seed; other seeds give other samples; 1 by default");
@@ -84,7 +84,7 @@ std::function<int()> add_synthesize(CLI::App& parser) {
              "Height and width of the pictures in pixels; by default those of the kind");
   add_option(parser, "--classes", options->classes, "K",
              "With shapes: number of classes, at least 2; 10 by default")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_option(parser, "--channels", options->channels, "1|3",
              "With shapes: 1 (gray) or 3 (color); 3 by default");
   parser.footer(kSynthesizeHelp);

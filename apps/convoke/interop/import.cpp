@@ -149,7 +149,7 @@ std::function<int()> add_import(CLI::App& parser) {
   parser.add_flag("--partial", options->partial, "Leave out weights in the file that --zoo does not have")
       ->needs("--zoo");
   add_option(parser, "--classes", options->classes, "N", "The number of outputs of --zoo; its own by default")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->needs("--zoo");
   add_model_reading(parser, options->reading);
   add_option(

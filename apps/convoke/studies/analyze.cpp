@@ -67,7 +67,10 @@ void print(const study::Analysis& analysis) {
 int study_analyze(const StudyAnalyzeOptions& options) {
   // 1. The tables and the questions.
   require_outputs(options.html, options.figures);
-  if (!options.output.empty()) os::require_replaceable(options.output);
+  if (!options.output.empty()) {
+    for (const std::string& table : options.tables) os::require_other_file(options.output, table);
+    os::require_replaceable(options.output);
+  }
   const study::AnalysisOptions wanted = analysis_options(options);
   std::vector<study::PublishedTable> tables;
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
@@ -107,7 +110,7 @@ std::function<int()> add_study_analyze(CLI::App& parser) {
              "Recommend the smallest number of workers that ends in this time (\"90 s\", \"10 min\")");
   add_option(parser, "--budget", options->budget_core_hours, "HOURS",
              "Recommend a number of workers that takes at most this many core-hours")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_option(parser, "--accuracy", options->analysis.requirements.accuracy, "SHARE",
              "Recommend workers whose model reaches this accuracy, and show the time until it is reached")
       ->check(in_range(0, 1));

@@ -77,7 +77,10 @@ int bench(const BenchOptions& options) {
   const recipe::Recipe recipe =
       recipe::Recipe::of_root(std::move(here), options.recipe, options.changes, world);
   if (!options.trace.empty()) {  // a mistake is reported before the measurement
-    run::on_root(world, [&] { os::AtomicFile(options.trace); });
+    run::on_root(world, [&] {
+      os::require_other_file(options.trace, options.recipe);
+      os::AtomicFile(options.trace);
+    });
   }
   const run::Machine machine = bound_machine(world, recipe.run.execution.threads);
   const int threads = machine.threads_for(recipe.run.execution.threads);
@@ -214,10 +217,10 @@ std::function<int()> add_bench(CLI::App& parser) {
   auto options = std::make_shared<BenchOptions>();
   add_recipe_options(parser, *options);
   add_option(parser, "--seconds", options->seconds, "SECONDS", "Shortest length of a round")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   add_option(parser, "--rounds", options->rounds, "N", "Number of rounds")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   CLI::Option* const beside =
       add_option(parser, "--beside", options->beside, "N",

@@ -293,35 +293,35 @@ std::function<int()> add_study_predict(CLI::App& parser) {
   add_recipe_options(parser, *options);
   add_option(parser, "--ranks", options->ranks, "N,...", "Numbers of ranks; 1,2,4,...,1024 by default")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_option(parser, "--ranks-per-node", options->ranks_per_node, "N",
              "Ranks on each node; by default as many as you start on this one")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_option(parser, "--latency", options->latency, "TIME,...",
              "Time of a message between nodes, one way, such as 2us, for each link; by default measured, or "
              "20us")
       ->delimiter(',')
       ->transform(CLI::AsNumberWithUnit(times).description(""))
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_option(parser, "--bandwidth", options->bandwidth, "RATE,...",
              "Data per second between nodes, one way, such as 100Gbit or 1Gbit,10Gbit for two links; by "
              "default measured, or 8.8Gbit")
       ->delimiter(',')
       ->transform(CLI::AsNumberWithUnit(rates).description(""))
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_option(parser, "--core-share", options->core_share, "SHARE",
              "Share of a transfer between nodes that keeps a core busy, 0 with RDMA; by default that of "
              "TCP, 1 s for each GB")
       ->check(in_range(0, 1));
   add_option(parser, "--speed", options->speed, "FACTOR",
              "Speed of the cluster's cores, relative to those that you measure on")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   parser.add_flag("--weak", options->weak, "Give each rank the batch of the recipe instead of a share of it");
   parser.add_flag("--check", options->check, "Also measure a step of the ranks that you start");
   add_option(parser, "--seconds", options->seconds, "SECONDS",
              "Time to measure each number of micro-batches for")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   parser.add_flag("--json", options->json, "Print the predictions as JSON, a line for each link");
   parser.footer(kStudyPredictHelp);
