@@ -39,7 +39,8 @@ while heard=; wait "$launcher"; code=$?; [ -n "$heard" ]; do :; done  # a signal
 restarts=3  # at most, after a node was lost
 [ "$code" -ne 0 ] || { say "done"; exit 0; }
 # SLURM_JOB_ID of an array's last job is the number of the whole array.
-job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID} job=${job:-$SLURM_JOB_ID}
+job=$SLURM_JOB_ID
+[ "${SLURM_ARRAY_JOB_ID:-}" != "$job" ] || job+=_$SLURM_ARRAY_TASK_ID
 # Only a running job may decide: otherwise it was canceled, or Slurm requeues it itself.
 case "$(scontrol show job "$job" 2> /dev/null)" in
   *JobState=RUNNING*) ;;

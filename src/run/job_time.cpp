@@ -15,12 +15,13 @@ namespace convoke::run {
 namespace {
 
 // Returns the number of the job of this process, as squeue takes it; empty outside of Slurm. SLURM_JOB_ID of
-// an array's last job is the number of the whole array.
+// an array's last job is the number of the whole array. (A job that another array's job submitted inherits
+// the variables of that array.)
 std::string job_number() {
   const std::optional<std::int64_t> job = os::number_in("SLURM_JOB_ID");
   const std::optional<std::int64_t> array = os::number_in("SLURM_ARRAY_JOB_ID");
   const std::optional<std::int64_t> task = os::number_in("SLURM_ARRAY_TASK_ID");
-  if (job && array && task) return fmt::format("{}_{}", *array, *task);
+  if (job && array == job && task) return fmt::format("{}_{}", *array, *task);
   return job ? fmt::to_string(*job) : "";
 }
 

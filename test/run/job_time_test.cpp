@@ -60,6 +60,11 @@ TEST_CASE("the remaining time comes from the controller, or from the job's envir
     const Squeue squeue("echo 20:00", "77_3");  // 77 would list all jobs of the array
     CHECK(slurm_seconds_left() == 1200.0);
   }
+  {
+    const Variable array("SLURM_ARRAY_JOB_ID", "76"), task("SLURM_ARRAY_TASK_ID", "3");
+    const Squeue squeue("echo 20:00", "77");  // a job of that array submitted this one
+    CHECK(slurm_seconds_left() == 1200.0);
+  }
   const Variable no_job("SLURM_JOB_ID", "");
   CHECK_FALSE(slurm_seconds_left());
 }
