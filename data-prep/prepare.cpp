@@ -173,8 +173,8 @@ class Preparation {
     return text;
   }
 
-  // At index 0, whose identity counts: the state of the source, unless each sample has a file of its own,
-  // which its record knows. What prepare() writes may be in the same folder.
+  // Returns a checksum of the files of the source, without those that prepare() writes into the same folder.
+  // The identity of index 0 alone counts. Returns 0 if each sample has a file: its record then has the stamp.
   std::uint32_t source_stamp() const {
     if (team_.index != 0 || !source_->files().empty()) return 0;
     const auto absolute = [](const fs::path& path) { return fs::absolute(path).lexically_normal().string(); };

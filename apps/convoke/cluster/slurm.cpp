@@ -227,7 +227,7 @@ int slurm(const SlurmOptions& options) {
 void add_queue_options(CLI::App& parser, SlurmOptions& options) {
   parser.option_defaults()->group("Size of each job (by default from the recipe and sinfo)");
   const auto count = [&](const char* name, auto& to, const char* value, const char* text) {
-    add_option(parser, name, to, value, text)->check(CLI::PositiveNumber);
+    add_option(parser, name, to, value, text)->check(positive());
   };
   count("--nodes", options.layout.nodes, "N", "Number of nodes");
   count("--ranks-per-node", options.layout.ranks_per_node, "R", "MPI ranks on each node");
@@ -239,7 +239,7 @@ void add_queue_options(CLI::App& parser, SlurmOptions& options) {
              "Time limit of each job, as Slurm writes it; 1 h by default");
   add_option(parser, "--warning", options.job.warning_seconds, "SECONDS",
              "Write a checkpoint this long before the limit, and continue in the queue")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   add_option(parser, "--partition", options.job.partition, "NAME",
              "Partition; that of the cluster by default");

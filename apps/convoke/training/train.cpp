@@ -189,14 +189,20 @@ TrainOptions resolve_resume(TrainOptions options) {
   return options;
 }
 
+// Returns a number of the fingerprint of a run's checkpoints; 0: there are none. Call it on one rank.
+std::int64_t saved_number(const fs::path& run, std::string_view key) {
+  for (const auto& [name, value] : run::saved_fingerprint(checkpoint_folders(run))) {
+    if (name == key) return parse_number<std::int64_t>(value).value_or(0);
+  }
+  return 0;
+}
+
 // Gives a resumed ensemble that has one member for each rank as many members as it began with: there may be
 // other ranks now. Its recipe counts if there is no checkpoint yet. Collective.
 void keep_members(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
   if (recipe.train.mode != "ensemble" || recipe.ensemble.members != 0) return;
   const std::int64_t members = run::on_root(world, [&]() -> std::int64_t {
-    for (const auto& [key, value] : run::saved_fingerprint(checkpoint_folders(run))) {
-      if (key == "ensemble.members") return parse_number<std::int64_t>(value).value_or(0);
-    }
+    if (const std::int64_t saved = saved_number(run, "ensemble.members"); saved > 0) return saved;
     try {
       const recipe::Recipe stored = recipe::Recipe::load((run / "recipe.toml").string());
       return stored.train.mode == "ensemble" ? stored.ensemble.members : 0;
@@ -216,13 +222,9 @@ void keep_members(recipe::Recipe& recipe, const fs::path& run, const mpi::Commun
 // may choose another one. Collective.
 void keep_micro_batch(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
   if (recipe.train.step.micro_batch != 0) return;
-  const std::string stored = run::on_root(world, [&] {
-    for (const auto& [key, value] : run::saved_fingerprint(checkpoint_folders(run))) {
-      if (key == "train.micro_batch") return value;
-    }
-    return std::string();
-  });
-  const std::int64_t micro_batch = std::strtoll(stored.c_str(), nullptr, 10), now = recipe.micro_batch();
+  const std::int64_t micro_batch =
+      run::on_root(world, [&] { return saved_number(run, "train.micro_batch"); });
+  const std::int64_t now = recipe.micro_batch();
   if (micro_batch < 1 || micro_batch == now || recipe.train.step.batch % micro_batch != 0) return;
   recipe.train.step.micro_batch = micro_batch;
   if (world.root()) {

@@ -25,14 +25,6 @@ bool is_ascending(const View::Axis& atoms) {
          (atoms.empty() || atoms.front() == 0);
 }
 
-}  // namespace
-
-bool is_arranged(const ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups) {
-  return is_ascending(joined(groups)) && builder.graph().node(view.node).shape == shape_of(view, groups);
-}
-
-namespace {
-
 std::size_t in_shape(ModelBuilder& builder, std::size_t node, const Shape& shape) {
   if (builder.graph().node(node).shape == shape) return node;
   if (shape.rank() == 1) return builder.add({{"layer", "flatten"}}, {node});
@@ -114,6 +106,10 @@ std::int64_t shuffle_groups(const Shape& shape, const std::vector<Block>& order)
 }
 
 }  // namespace
+
+bool is_arranged(const ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups) {
+  return is_ascending(joined(groups)) && builder.graph().node(view.node).shape == shape_of(view, groups);
+}
 
 std::size_t arrange(ModelBuilder& builder, const View& view, const std::vector<View::Axis>& groups) {
   const View::Axis order = joined(groups);

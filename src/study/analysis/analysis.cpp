@@ -170,7 +170,7 @@ void require_other_runs(const PublishedTable& table, const PublishedTable& earli
 
 Analysis analyze(std::span<const Measurement> measurements, const AnalysisOptions& options) {
   std::vector<TableRow> rows;
-  for (const Measurement& measurement : measurements) rows.push_back({measurement, {}, {}, options.study});
+  for (const Measurement& measurement : measurements) rows.push_back({measurement, {}, {}});
   return analyze_rows(std::move(rows), options);
 }
 

@@ -80,8 +80,8 @@ TEST_CASE("the runs of a study give the times to an accuracy") {
   leave("net-sync-2x1-p0.5-1", epoch(0, 1, 5, "null"));  // without a validation split
   AnalysisOptions options;
   options.requirements.accuracy = 0.95;
-  options.study = folder.path();
-  const Analysis analysis = analyze(measurements, options);
+  write_measurements(folder / "measurements.csv", measurements);
+  const Analysis analysis = analyze(std::vector{read_table(folder / "measurements.csv")}, options);
   REQUIRE(analysis.times_to_accuracy.size() == 1);
   CHECK(analysis.times_to_accuracy[0].runs == 3);
   CHECK(analysis.times_to_accuracy[0].reached == 2);

@@ -5,7 +5,7 @@
 
 namespace convoke::data_prep {
 
-/// What changes when a file is written; zeros if there is no such file.
+/// The size and time of a file. A program that writes the file changes them. A missing file has zeros.
 struct FileStamp {
   std::uint64_t bytes = 0;
   std::int64_t written = 0;  ///< the time of the last change, in ns

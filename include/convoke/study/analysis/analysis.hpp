@@ -28,7 +28,6 @@ struct AnalysisOptions {
   std::string reference = {};  ///< machine with which costs are compared; "": the first
   double relative_error =
       0.05;  ///< largest relative error of a mean that is precise enough; target of the thesis
-  std::filesystem::path study = {};          ///< folder with the runs of measurements that are in no table
   std::optional<PublishedTable> again = {};  ///< of a repetition of the same study
 };
 

@@ -26,7 +26,7 @@ struct TableRow {
   Measurement measurement;
   std::map<std::string, Printed, std::less<>> printed;
   std::string where;                  ///< "times.csv:7"
-  std::filesystem::path folder = {};  ///< of the table, which has the folders of a study's runs; "": none
+  std::filesystem::path folder = {};  ///< of the table, with the folders of a study's runs; "": no table
 
   /// Returns null if the column has no number.
   const Printed* find(std::string_view column) const;
