@@ -9,7 +9,7 @@
 
 namespace convoke::data_prep {
 
-void Decoding::update(const std::string& identity) {
+void Decoding::update(const std::string& identity, bool keep_pairs) {
   if (spool_ && identity == identity_) return;
   identity_ = identity;
   format_ = source_.format();
@@ -22,6 +22,8 @@ void Decoding::update(const std::string& identity) {
   decode();
   team_.barrier();
   records_ = spool_->records();
+  findings_.faults = spool_->faults();
+  if (keep_pairs) return;
   if (team_.index == 0) compare();
   share_pairs();
 }
@@ -81,7 +83,7 @@ void Decoding::decode_item(std::size_t item, std::span<std::byte> sample) {
 
 // At index 0.
 void Decoding::compare() {
-  findings_ = {spool_->faults(), find_duplicates(records_, *spool_, format_.sample_bytes()), {}};
+  findings_.duplicates = find_duplicates(records_, *spool_, format_.sample_bytes());
   if (is_picture()) {
     const Shape& shape = format_.shape;
     findings_.near_duplicates = find_near_duplicates(records_, *spool_, shape[1], shape[2], shape[0]);

@@ -19,9 +19,10 @@ class Decoding {
 
   /// Collective over the team. Each process decodes an equal share of the items, those that an earlier run
   /// has not decoded or whose file has changed since, and continues after an item that it cannot read; then
-  /// index 0 compares them. Does nothing if this was done for the same `identity` (Spool), a text that
-  /// describes everything that decides the values of the samples.
-  void update(const std::string& identity);
+  /// index 0 compares them, unless the pairs that it found before are to be kept. Does nothing if this was
+  /// done for the same `identity` (Spool), a text that describes everything that decides the values of the
+  /// samples.
+  void update(const std::string& identity, bool keep_pairs = false);
 
   Spool& spool() { return *spool_; }
   const std::vector<Record>& records() const { return records_; }  ///< of the items

@@ -76,12 +76,14 @@ class Preparation {
     stamp_ = source_stamp();
     decoding_.update(identity());
     // 3. Such samples stay together. What the source learns from the training samples may make more of them
-    // equal.
-    for (bool settled = !unites; !settled; settled = leaks(decoding_.pairs(), splits_) == 0) {
+    // equal, such as texts that differ in words that training lacks. These join them, but not with folds:
+    // which samples they are depends on the fold, and each sample is tested in exactly one.
+    const bool folds = options_.splits.folds > 0;
+    for (bool settled = !unites; !settled; settled = folds || leaks(decoding_.pairs(), splits_) == 0) {
       join_pairs();
       assign_items();
       fit(splits_.items(splits_.training()));
-      decoding_.update(identity());
+      decoding_.update(identity(), folds);
     }
     if (!options_.allow_duplicates) join_pairs();  // the dataset stores the groups
     report_.taken_up = decoding_.taken_up();
@@ -144,7 +146,10 @@ class Preparation {
 
   std::vector<Assumption> assumptions() const {
     std::vector<Assumption> all = catalog_.assumptions;
-    if (draws_) std::erase_if(all, [](const Assumption& a) { return a.what == "splits"; });
+    if (draws_) {
+      const bool wanted = options_.splits.draw();  // else a warning says why they are not the source's
+      std::erase_if(all, [&](const Assumption& a) { return a.what == "splits" && (wanted || !a.doubtful); });
+    }
     all.insert(all.begin(), kind_);
     return all;
   }

@@ -1,8 +1,11 @@
 #include "convoke/data_prep/files/number.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <string_view>
 
@@ -20,6 +23,14 @@ std::optional<double> number_in(const std::string& cell) {
   if (next != end || (error != std::errc{} && error != std::errc::result_out_of_range)) return {};
   if (error == std::errc::result_out_of_range) value = std::strtod(begin, nullptr);  // 0, tiny or infinite
   return value;
+}
+
+std::string value_key(const std::string& cell) {
+  const std::string text = trimmed(cell);
+  if (const std::optional<double> number = number_in(text); number && std::isfinite(*number))
+    return fmt::format("={}", *number == 0 ? 0.0 : *number);
+  const std::string small = lower_case(text);
+  return small == "true" || small == "false" || small == "yes" || small == "no" ? "=" + small : " " + text;
 }
 
 bool is_missing(const std::string& cell) {

@@ -48,7 +48,7 @@ std::vector<fs::path> split_folders(const fs::path& folder, const PathTest& is_c
 
 std::vector<std::string> names_of(const std::vector<fs::path>& folders) {
   std::vector<std::string> names;
-  for (const fs::path& folder : folders) names.push_back(decoded_text(folder.filename().string(), ""));
+  for (const fs::path& folder : folders) names.push_back(decoded_text(folder.filename().string()));
   return names;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "convoke/core/error.hpp"
@@ -32,11 +33,6 @@ constexpr std::array<std::string_view, 7> kSplitColumns{"split",    "data set", 
 
 bool holds(std::span<const std::string_view> names, const std::string& name) {
   return std::find(names.begin(), names.end(), lower_case(name)) != names.end();
-}
-
-bool is_split_name(const std::string& cell) {
-  const std::string split = canonical_split(trimmed(cell));
-  return split.empty() || is_usual_split(split);
 }
 
 void read_weight(const std::string& cell, const NumberFormat& format, Item& item) {
@@ -256,6 +252,39 @@ class LongCells {
   std::uint64_t longest_ = 0, at_ = 0;
 };
 
+/// Says what a column with a usual name of splits holds, by the items without a fault.
+class SplitColumn {
+ public:
+  SplitColumn(const std::string& name, const std::vector<Item>& items) : name_(name) {
+    for (const Item& item : items) {
+      if (item.fault.empty() && !item.split.empty()) {
+        (is_usual_split(item.split) ? usual_ : others_).insert(item.split);
+      }
+    }
+  }
+
+  /// A value beside train and test is a split, too.
+  bool holds_splits() const {
+    return others_.empty() || (usual_.count("train") > 0 && usual_.count("test") > 0);
+  }
+
+  Assumption assumption() const {
+    Assumption assumption{.what = "splits",
+                          .taken = fmt::format("column \"{}\"", name_),
+                          .why = "by its name",
+                          .option = "--split-column"};
+    if (others_.empty()) return assumption;
+    if (!holds_splits()) assumption.taken += " has none";
+    assumption.why = fmt::format("\"{}\" is no usual name of a split", *others_.begin());
+    assumption.doubtful = true;
+    return assumption;
+  }
+
+ private:
+  const std::string& name_;
+  std::set<std::string> usual_, others_;
+};
+
 }  // namespace
 
 CsvRoles find_roles(const CsvReading& reading, const ColumnOptions& options,
@@ -287,7 +316,6 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
   const TableContents weights =
       roles.weight ? read_contents(reading, options.reading.decimal)[*roles.weight] : TableContents{};
   LongCells long_cells(reading, options.reading.quoting.empty());
-  bool splits = roles.split.has_value();
   for (CsvRow row; reader.next(row);) {
     drop_empty_rest(row, columns);
     long_cells.look_at(row);
@@ -302,10 +330,7 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
     if (is_missing_label(label))
       item.fault =
           trimmed(label).empty() ? "has no label" : fmt::format("has no label: \"{}\"", trimmed(label));
-    if (roles.split) {
-      item.split = canonical_split(trimmed(row.cells[*roles.split]));
-      splits = splits && (!options.columns.split.empty() || is_split_name(item.split));
-    }
+    if (roles.split) item.split = canonical_split(trimmed(row.cells[*roles.split]));
     if (roles.group) item.group = trimmed(row.cells[*roles.group]);
     if (roles.weight) read_weight(row.cells[*roles.weight], weights.format, item);
     if (item.fault.empty()) examine(row, item);
@@ -318,9 +343,11 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
   const ClassLabels classes =
       class_labels(labels, options.class_names,
                    fmt::format("{}: column \"{}\"", where, reading.header.names[roles.label]));
+  std::optional<SplitColumn> column;
+  if (roles.split && options.columns.split.empty()) column.emplace(reading.header.names[*roles.split], items);
   for (std::size_t i = 0; i < items.size(); ++i) {
     items[i].label = std::max(0, classes.labels[i]);
-    if (!splits) items[i].split.clear();
+    if (column && !column->holds_splits()) items[i].split.clear();
   }
   list.catalog.classes = classes.classes;
   list.catalog.class_names = classes.class_names;
@@ -329,12 +356,7 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
   assumptions = reading.assumptions;
   assumptions.insert(assumptions.end(), roles.assumptions.begin(), roles.assumptions.end());
   assumptions.insert(assumptions.end(), classes.assumptions.begin(), classes.assumptions.end());
-  if (splits && options.columns.split.empty()) {
-    assumptions.push_back({.what = "splits",
-                           .taken = fmt::format("column \"{}\"", reading.header.names[*roles.split]),
-                           .why = "by its name",
-                           .option = "--split-column"});
-  }
+  if (column) assumptions.push_back(column->assumption());
   if (weights.numeric) {
     const std::vector<Assumption> written = about_column(reading.header.names[*roles.weight], weights);
     assumptions.insert(assumptions.end(), written.begin(), written.end());

@@ -73,6 +73,22 @@ std::string encoding_reason(const EncodingDetector& bytes, TextEncoding encoding
              : fmt::format("but {} replaced, which are not", counted(bytes.invalid(), "byte"));
 }
 
+// Returns how many of these separators a line has, without those within quoted cells.
+std::ptrdiff_t separators_in(const std::string& line, std::string_view separators) {
+  std::ptrdiff_t count = 0;
+  bool quoted = false, opens = true;  // a quote here
+  for (const char c : line) {
+    if (c == '"' && (quoted || opens)) {
+      quoted = !quoted;
+      opens = true;  // it may be doubled
+    } else {
+      opens = !quoted && separators.find(c) != std::string_view::npos;
+      count += opens ? 1 : 0;
+    }
+  }
+  return count;
+}
+
 /// Finds the parts of a CsvReading one after another.
 class Examination {
  public:
@@ -97,17 +113,8 @@ class Examination {
   void find_encoding() {
     const EncodingDetector& detector = bytes_.detector;
     TextEncoding& encoding = reading_.format.encoding;
-    encoding = options_.encoding.empty() || detector.marked() ? detector.encoding()
-                                                              : text_encoding_from(options_.encoding);
-    const bool utf16 = encoding == TextEncoding::kUtf16le || encoding == TextEncoding::kUtf16be;
-    if (!utf16 && detector.zeros() > 0) {
-      const TextEncoding unmarked = detector.unmarked_utf16();
-      throw Error(fmt::format("{}:{}: has a byte 0, which no text has", reading_.file.string(),
-                              detector.first_zero_line()),
-                  unmarked == TextEncoding::kUtf8
-                      ? "the file is damaged, or no table: get it again"
-                      : fmt::format("if it is UTF-16, read it with --encoding {}", name_of(unmarked)));
-    }
+    encoding = chosen_encoding(detector, options_.encoding);
+    require_text(detector, encoding, reading_.file.string());
     assume({.what = "encoding",
             .taken = name_of(encoding),
             .why = options_.encoding.empty() ? encoding_reason(detector, encoding) : "as the option says",
@@ -144,11 +151,18 @@ class Examination {
     std::size_t comments = 0;
     while (comments < lines.size() && lines[comments].starts_with('#')) ++comments;
     if (comments == 0 || comments == lines.size()) return;
+    const auto separators = [](const std::string& line) { return separators_in(line, ",;\t|"); };
+    const std::ptrdiff_t of_row = separators(lines[comments]);
+    const bool no_header = options_.header == "no";
+    if (no_header && of_row > 0) {  // then a line with the separators of the row below is a row
+      const auto row = lines.begin() + static_cast<std::ptrdiff_t>(comments);
+      comments = static_cast<std::size_t>(
+          std::find_if(lines.begin(), row,
+                       [&](const std::string& line) { return separators(line) >= of_row; }) -
+          lines.begin());
+      if (comments == 0) return;
+    }
     // numpy.savetxt writes the header as a comment: it has the separators of the row below.
-    const auto separators = [](const std::string& line) {
-      return std::count_if(line.begin(), line.end(),
-                           [](char c) { return c == ',' || c == ';' || c == '\t' || c == '|'; });
-    };
     hash_header_ =
         separators(lines[comments]) > 0 && separators(lines[comments]) == separators(lines[comments - 1]);
     reading_.format.skipped_lines = comments - (hash_header_ ? 1 : 0);
@@ -156,16 +170,17 @@ class Examination {
     assume({.what = "comments",
             .taken = fmt::format("{} at the beginning", counted(reading_.format.skipped_lines, "line")),
             .why = "they begin with #",
-            .doubtful = separators(lines[0]) > 0});
+            .doubtful = separators(lines[0]) > 0 || (no_header && of_row == 0)});  // the latter may be rows
   }
 
   // Returns the number of lines above the table: one without separators, and those up to the first of five
   // lines that have the same number of at least two.
-  static std::size_t title_lines(const std::vector<std::string>& lines) {
+  std::size_t title_lines(const std::vector<std::string>& lines) const {
     constexpr std::size_t kMost = 5, kSame = 5;
     if (lines[0].empty() || lines[0].find_first_of(",;\t|\"#") != std::string::npos) return 0;
+    if (options_.separator == std::string(1, kOneColumn)) return 0;
     const auto count = [&](std::size_t line, char c) {
-      return std::count(lines[line].begin(), lines[line].end(), c);
+      return separators_in(lines[line], std::string_view(&c, 1));
     };
     for (const char separator : {',', ';', '\t', '|'}) {
       for (std::size_t first = 1; first <= kMost && first + kSame <= lines.size(); ++first) {
@@ -203,7 +218,7 @@ class Examination {
     Quoting& quoting = reading_.format.quoting;
     if (!options_.quoting.empty()) {
       quoting = find_in(kQuotings, options_.quoting, "quoting").value;
-    } else if (bytes_.quotes && reading_.format.delimiter == '\t' && !follows_rfc()) {
+    } else if (bytes_.quotes && often_unquoted(reading_.format.delimiter) && !follows_rfc()) {
       quoting = Quoting::kWholeCells;
     }
     if (!bytes_.quotes) return;
@@ -219,7 +234,9 @@ class Examination {
             .option = "--quoting"});
   }
 
-  // True if a file with tabs can be RFC 4180.
+  static bool often_unquoted(char delimiter) { return delimiter == '\t' || delimiter == kOneColumn; }
+
+  // True if a file with such a delimiter can be RFC 4180.
   bool follows_rfc() const {
     try {
       CsvReader reader(reading_.file, reading_.format);
@@ -229,7 +246,9 @@ class Examination {
         if (columns == 0) columns = row.cells.size();
         if (row.cells.size() != columns) return false;
         for (const std::string& cell : row.cells) {
-          if (cell.find('\n') != std::string::npos && cell.find('\t') != std::string::npos) return false;
+          if (cell.find('\n') != std::string::npos &&
+              cell.find(reading_.format.delimiter) != std::string::npos)
+            return false;
         }
       }
       return true;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -37,7 +36,7 @@ void set_labels(Catalog& catalog, std::span<const std::string> texts,
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].fault.empty()) continue;
     labeled.push_back(i);
-    labels.push_back(decoded_text(texts[i], ""));
+    labels.push_back(decoded_text(texts[i]));
     numbers = numbers && parse_number<std::int64_t>(texts[i]).has_value();
   }
   if (numbers) {
@@ -93,7 +92,7 @@ class Spellings {
       if (is_missing_label(cell)) continue;
       const std::string label = trimmed(cell);
       if (!class_of_.emplace(label, "").second) continue;
-      std::vector<std::string>& alike = alike_[key_of(label)];
+      std::vector<std::string>& alike = alike_[value_key(label)];
       alike.push_back(label);
     }
     for (auto& [key, alike] : alike_) {
@@ -153,14 +152,6 @@ class Spellings {
     return key.front() == '=' && number_in(label) && label.find_first_of("eE") != std::string::npos
                ? key.substr(1)
                : label;
-  }
-
-  // Equal for labels of one class.
-  static std::string key_of(const std::string& label) {
-    if (const std::optional<double> number = number_in(label); number && std::isfinite(*number))
-      return fmt::format("={}", *number == 0 ? 0.0 : *number);
-    const std::string small = lower_case(label);
-    return small == "true" || small == "false" || small == "yes" || small == "no" ? "=" + small : " " + label;
   }
 
   std::map<std::string, std::vector<std::string>> alike_;  // labels by key, the shortest first

@@ -91,9 +91,12 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
                            .why = header.written ? "by its name" : "its cells have several words",
                            .option = "--text-column"});
   }
+  CsvRoles used = roles;
+  const std::vector<Item>& items = list.catalog.items;
+  if (std::ranges::all_of(items, [](const Item& item) { return item.split.empty(); })) used.split.reset();
   std::vector<std::string> unused;
   for (std::size_t c = 0; c < header.names.size(); ++c) {
-    if (c != *text && !roles.uses(c)) unused.push_back(fmt::format("\"{}\"", header.names[c]));
+    if (c != *text && !used.uses(c)) unused.push_back(fmt::format("\"{}\"", header.names[c]));
   }
   if (!unused.empty()) assumptions.push_back({.what = "not used", .taken = listing(unused)});
   list.catalog.provenance = fmt::format("column {} of {}", header.names[*text], file.string());

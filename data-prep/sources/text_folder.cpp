@@ -34,7 +34,7 @@ bool holds_texts(const fs::path& folder) {
 
 std::string text_of(const fs::path& file, const std::string& encoding) {
   if (!fs::exists(file)) throw Error(fmt::format("{}: cannot be read", file.string()));
-  return decoded_text(os::File(file, os::Access::kRead).text(), encoding);
+  return decoded_file(os::File(file, os::Access::kRead).text(), encoding, file.string());
 }
 
 // Returns why a file cannot be a sample; empty if it can.

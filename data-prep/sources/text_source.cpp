@@ -20,10 +20,17 @@ class TextSource final : public Source {
 
   void fit(std::span<const std::size_t> training) override {
     auto next = training.begin();
+    bool found = false;  // a text that can be read
     preparation_ = TextPreparation::fit(options_, column_, [&](std::string& text) {
-      if (next == training.end()) return false;
-      text = read_text_(*next++);
-      return true;
+      while (next != training.end()) {
+        try {
+          text = read_text_(*next++);
+          return found = true;
+        } catch (const Error&) {  // read() throws it, too, so the text is listed as bad
+          if (!found && next == training.end()) throw;
+        }
+      }
+      return false;
     });
   }
 

@@ -60,10 +60,24 @@ double finite_number(const std::string& cell, const std::string& column, const N
   return *number;
 }
 
+/// A category of the training cells: its shortest spelling, and its frequency.
+struct Category {
+  std::string name;
+  std::int64_t times = 0;
+};
+
 /// The training cells of a column.
 struct Cells {
   std::vector<double> numbers;
-  std::map<std::string, std::int64_t> categories;  // and their frequencies
+  std::map<std::string, Category> categories;  // by value_key()
+
+  void add_category(const std::string& name) {
+    Category& category = categories[value_key(name)];
+    const auto comes_first = [&] {
+      return std::pair(name.size(), name) < std::pair(category.name.size(), category.name);
+    };
+    if (category.times++ == 0 || comes_first()) category.name = name;
+  }
 };
 
 TableColumn learn_numbers(const RawColumn& raw, std::vector<double>& numbers, const Scale& scale) {
@@ -83,6 +97,11 @@ TableColumn learn_numbers(const RawColumn& raw, std::vector<double>& numbers, co
   return column;
 }
 
+void find_places(TableColumn& column) {
+  for (std::size_t i = 0; i < column.categories.size(); ++i)
+    column.places.emplace(value_key(column.categories[i]), i);
+}
+
 TableColumn learn_categories(const std::string& name, const Cells& cells, std::size_t rows) {
   constexpr std::size_t kSurelyCategories = 20;
   const std::size_t count = cells.categories.size();
@@ -90,21 +109,24 @@ TableColumn learn_categories(const std::string& name, const Cells& cells, std::s
     throw Error(count == 0 ? fmt::format("column \"{}\": has no value in the training rows", name)
                            : fmt::format("column \"{}\": has {} different values in {} rows, such as \"{}\";"
                                          " they cannot be categories",
-                                         name, count, rows, cells.categories.begin()->first),
+                                         name, count, rows, cells.categories.begin()->second.name),
                 count == 0 ? "choose the other columns with --features"
                            : "choose the other columns with --features; texts are read with --kind text-csv "
                              "--text-column NAME");
   }
   TableColumn column{.name = name};
   column.constant = count == 1;
+  std::map<std::string, std::int64_t> by_name;
+  for (const auto& [key, category] : cells.categories) by_name[category.name] = category.times;
   std::int64_t most = 0;
-  for (const auto& [category, times] : cells.categories) {
+  for (const auto& [category, times] : by_name) {
     if (times > most) {
       most = times;
       column.most_frequent = column.categories.size();
     }
     column.categories.push_back(category);
   }
+  find_places(column);
   return column;
 }
 
@@ -150,6 +172,7 @@ TableColumn from_json_object(const Json& json, const std::string& where) {
         !std::is_sorted(column.categories.begin(), column.categories.end())) {
       throw Error(fmt::format("{}: is damaged: the categories of column \"{}\"", where, column.name));
     }
+    find_places(column);
     return column;
   }
   if (json.contains("format")) column.format = format_from(json["format"]);
@@ -165,6 +188,15 @@ TableColumn from_json_object(const Json& json, const std::string& where) {
 
 }  // namespace
 
+std::optional<std::size_t> TableColumn::category_of(const std::string& cell) const {
+  // Older models have a category for each spelling.
+  const auto same = std::ranges::lower_bound(categories, trimmed(cell));
+  if (same != categories.end() && *same == trimmed(cell))
+    return static_cast<std::size_t>(same - categories.begin());
+  const auto it = places.find(value_key(cell));
+  return it == places.end() ? std::nullopt : std::optional(it->second);
+}
+
 void TablePreparation::check(const TableOptions& options) { find_scale(options); }
 
 TablePreparation TablePreparation::fit(const TableOptions& options, const std::vector<RawColumn>& columns,
@@ -178,7 +210,7 @@ TablePreparation TablePreparation::fit(const TableOptions& options, const std::v
       if (columns[c].numeric) {
         seen[c].numbers.push_back(finite_number(cells[c], columns[c].name, columns[c].format));
       } else {
-        ++seen[c].categories[trimmed(cells[c])];
+        seen[c].add_category(trimmed(cells[c]));
       }
     }
   }
@@ -226,12 +258,8 @@ void TablePreparation::encode(std::span<const std::string> cells, std::span<floa
       }
     } else if (missing) {
       features[at + column.most_frequent] = 1;
-    } else {
-      const std::string category = trimmed(cells[c]);
-      const auto it = std::lower_bound(column.categories.begin(), column.categories.end(), category);
-      if (it != column.categories.end() && *it == category) {
-        features[at + static_cast<std::size_t>(it - column.categories.begin())] = 1;
-      }
+    } else if (const std::optional<std::size_t> category = column.category_of(cells[c])) {
+      features[at + *category] = 1;
     }
     at += column.width();
   }

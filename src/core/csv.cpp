@@ -216,6 +216,14 @@ char CsvReader::find_delimiter() {
     } else if (equal && (!commas || decimal_commas)) {
       return candidate;
     }
+    // Texts have blanks, too: at least half of the other rows must have as many cells as the header, or one
+    // more, as the header may lack the rows' names.
+    if (candidate == ' ') {
+      const auto like_header = std::count_if(cells.begin() + 1, cells.end(), [&](std::size_t n) {
+        return n == cells.front() || n == cells.front() + 1;
+      });
+      if (2 * like_header < std::ssize(cells) - 1) continue;
+    }
     if (cells.front() > most) {
       most = cells.front();
       found = candidate;

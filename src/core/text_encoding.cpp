@@ -1,7 +1,10 @@
 #include "convoke/core/text_encoding.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 
@@ -154,13 +157,34 @@ TextEncoding EncodingDetector::unmarked_utf16() const {
   return zeros_[1] > zeros_[0] ? TextEncoding::kUtf16le : TextEncoding::kUtf16be;
 }
 
-std::string decoded_text(std::string_view bytes, const std::string& encoding) {
-  const ByteOrderMark mark = byte_order_mark(bytes);
-  if (mark.bytes > 0) return to_utf8(bytes.substr(mark.bytes), mark.encoding);
-  if (!encoding.empty()) return to_utf8(bytes, text_encoding_from(encoding));
+void require_text(const EncodingDetector& detector, TextEncoding encoding, const std::string& file) {
+  const bool utf16 = encoding == TextEncoding::kUtf16le || encoding == TextEncoding::kUtf16be;
+  if (utf16 || detector.zeros() == 0) return;
+  const TextEncoding unmarked = detector.unmarked_utf16();
+  throw Error(fmt::format("{}:{}: has a byte 0, which no text has", file, detector.first_zero_line()),
+              unmarked == TextEncoding::kUtf8
+                  ? "the file is damaged, or is not a text: replace it"
+                  : fmt::format("it looks like {0}: store it as UTF-8; convoke prepare can also read it with "
+                                "--encoding {0}",
+                                name_of(unmarked)));
+}
+
+TextEncoding chosen_encoding(const EncodingDetector& detector, const std::string& name) {
+  return name.empty() || detector.marked() ? detector.encoding() : text_encoding_from(name);
+}
+
+std::string decoded_text(std::string_view bytes) {
   EncodingDetector detector;
   detector.feed(bytes);
-  return to_utf8(bytes, detector.encoding());
+  return to_utf8(bytes.substr(byte_order_mark(bytes).bytes), detector.encoding());
+}
+
+std::string decoded_file(std::string_view bytes, const std::string& encoding, const std::string& file) {
+  EncodingDetector detector;
+  detector.feed(bytes);
+  const TextEncoding chosen = chosen_encoding(detector, encoding);
+  require_text(detector, chosen, file);
+  return to_utf8(bytes.substr(byte_order_mark(bytes).bytes), chosen);
 }
 
 }  // namespace convoke

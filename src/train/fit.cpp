@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
@@ -48,6 +49,34 @@ void require_fit(const run::ModelDescription& model, const std::string& model_na
   throw Error(fmt::format("{} has {} classes, but the model of {} predicts {}", dataset_file.string(),
                           dataset.classes, model_name, outputs),
               "pass the dataset that belongs to the model, or change the units of its last layer");
+}
+
+std::string require_same_classes(const run::ModelDescription& model, const std::string& model_name,
+                                 const data::DatasetInfo& dataset,
+                                 const std::filesystem::path& dataset_file) {
+  const std::vector<std::string>&theirs = dataset.class_names, &ours = model.class_names;
+  if (theirs.empty() || theirs.size() != ours.size()) return {};
+  std::vector<std::size_t> differing;
+  std::set<std::string> elsewhere;  // names of the model, where the dataset has others
+  for (std::size_t c = 0; c < ours.size(); ++c) {
+    if (theirs[c] == ours[c]) continue;
+    differing.push_back(c);
+    elsewhere.insert(ours[c]);
+  }
+  if (differing.empty()) return {};
+  const auto moved =
+      std::ranges::find_if(differing, [&](std::size_t c) { return elsewhere.count(theirs[c]) > 0; });
+  const std::size_t example = moved == differing.end() ? differing.front() : *moved;
+  std::string difference =
+      fmt::format("{}: class {} is \"{}\", but in the model of {} it is \"{}\"", dataset_file.string(),
+                  example, theirs[example], model_name, ours[example]);
+  if (moved == differing.end()) return difference;
+  constexpr std::size_t kFew = 20;
+  const bool listable = ours.size() <= kFew && std::ranges::is_permutation(theirs, ours) &&
+                        join(ours, "").find(',') == std::string::npos;
+  throw Error(difference,
+              listable ? fmt::format("prepare it again with --class-names {}", shell_word(join(ours, ",")))
+                       : "prepare it again, with the classes in the order of the model");
 }
 
 void require_split(const data::DatasetInfo& training, const std::filesystem::path& dataset_file,

@@ -99,6 +99,9 @@ TEST_CASE("texts: prepare, train, and predict texts of the command line") {
   CHECK(rows.says("new.csv,0,1,positive,"));
   CHECK(without_names(lines.text, ",negative,") == without_names(typed.text, ",negative,"));
   CHECK(without_names(rows.text, ",positive,") == without_names(typed.text, ",positive,"));
+  write_file(here / "one.csv", "Review\nA GREAT film, the end!\nit was awful.\n");  // one column
+  CHECK(without_names(here.run("predict run one.csv").text, ",positive,") ==
+        without_names(typed.text, ",positive,"));
   here.run("predict run reviews.h5 --output labels.csv").ends(0);
 
   // Invalid input.
@@ -106,6 +109,8 @@ TEST_CASE("texts: prepare, train, and predict texts of the command line") {
   CHECK(here.run("predict run --text ' '").says("the text is empty"));
   write_file(here / "blank.txt", "good\n\nbad\n");
   CHECK(here.run("predict run blank.txt").says("blank.txt:2: the line is empty"));
+  write_file(here / "wide.txt", std::string("g\0o\0o\0d\0\n\0", 10));
+  CHECK(here.run("predict run wide.txt").says("wide.txt:1: has a byte 0"));
   write_file(here / "other.csv", "a,b\n1,2\n");
   CHECK(here.run("predict run other.csv").says("other.csv: has no column of texts"));
   write_file(here / "cells.csv", "text,b\n1,2\ngood, but\n1,2,3\n");
@@ -132,7 +137,8 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
   here.run("train recipe.toml --quiet --output run").ends(0);
   write_file(here / "rows.csv",
              "color,note,length,weight\nred,x,120,20\nwhite,x,5500,40\nblue,x,NA,60\nwhite,x,150,90\n");
-  here.run("predict run rows.csv")
+  here.run("predict run rows.csv", 2)
+      .once("column \"color\": 1 of 4 cells have values that the training rows lack, such as \"blue\"")
       .shows("rows.csv,0,2,rose,")
       .shows("rows.csv,1,1,lily,")
       .shows("rows.csv,2,")
@@ -174,7 +180,10 @@ TEST_CASE("a table in Windows-1252 with an index and decimal commas is predicted
     const std::string n = std::to_string(i), label = std::to_string(i % 3);
     CHECK(rows.says("western.csv," + n + "," + label + ",art" + label + ","));
   }
-  CHECK(substituted(here.run("predict run utf8.csv").text, "utf8\\.csv", "western.csv") == rows.text);
+  rows.once("warning: western.csv: encoding: windows-1252");
+  const auto table_of = [](const std::string& text) { return text.substr(text.find("input,index")); };
+  CHECK(table_of(substituted(here.run("predict run utf8.csv").text, "utf8\\.csv", "western.csv")) ==
+        table_of(rows.text));
 }
 
 TEST_CASE("a model that was not trained on texts or tables refuses them") {

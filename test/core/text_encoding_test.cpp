@@ -1,6 +1,7 @@
 #include "convoke/core/text_encoding.hpp"
 
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 using namespace convoke;
 
@@ -50,9 +51,15 @@ TEST_CASE("the encoding is found, however the text is cut into parts") {
 }
 
 TEST_CASE("a text is decoded without its byte order mark; encodings have names") {
-  CHECK(decoded_text("\xEF\xBB\xBFx", "") == "x");
-  CHECK(decoded_text("\xFC", "") == "ü");
-  CHECK(decoded_text("\xFC", "utf-8") == "\uFFFD");
+  CHECK(decoded_text("\xEF\xBB\xBFx") == "x");
+  CHECK(decoded_text("\xFC") == "ü");
+  CHECK(decoded_file("\xFC", "utf-8", "a.txt") == "\uFFFD");
+  const std::string wide("x\0y\0", 4);
+  CHECK(decoded_file(wide, "utf-16le", "a.txt") == "xy");
+  CHECK(decoded_file("\xFF\xFE" + wide, "", "a.txt") == "xy");
+  CHECK_THROWS_WITH(decoded_file("x\n" + wide, "utf-8", "a.txt"), Contains("a.txt:2: has a byte 0"));
+  CHECK_THAT(hint_of([&] { decoded_file(wide, "", "a.txt"); }),
+             StartsWith("it looks like utf-16le: store it"));
   for (const std::string& name : text_encodings()) CHECK(name_of(text_encoding_from(name)) == name);
   CHECK_THROWS_WITH(text_encoding_from("latin1"), Contains("unknown encoding \"latin1\""));
 }

@@ -1,5 +1,7 @@
 #include "convoke/data_prep/assumption.hpp"
 
+#include <fmt/format.h>
+
 #include "convoke/data_prep/prepare.hpp"
 #include "idx_files.hpp"
 #include "sources/csv_file.hpp"
@@ -54,6 +56,23 @@ TEST_CASE("what a source was taken for is announced before samples are decoded, 
   const auto dataset = convoke::data::Dataset::open(folder / "small.h5", {"test"});
   CHECK(to_text(assumptions_from(dataset.info().assumptions, "small.h5")) == announced);
   CHECK_THAT(dataset.info().preparation, !Contains("assumptions"));
+}
+
+TEST_CASE("a column that has no splits is announced, unless an option draws the splits") {
+  std::string rows = "text,label,split\n";
+  for (int i = 0; i < 30; ++i)
+    rows += fmt::format("word{},{},{}\n", i, i % 2, i % 3 == 0 ? "holdout" : "train");
+  const Csv csv(rows);
+  PrepareOptions options{csv.file, csv.folder / "x.h5"};
+  std::string announced;
+  options.announce = [&](std::span<const Assumption> assumptions) { announced = to_text(assumptions); };
+  options.dry_run = true;
+  prepare(options);
+  CHECK_THAT(announced,
+             Contains("warning: column \"split\" has none: \"holdout\" is no usual name of a split"));
+  options.splits = {.fold = 1, .folds = 3};
+  prepare(options);
+  CHECK_THAT(announced, Contains("labels") && !Contains("column \"split\""));
 }
 
 TEST_CASE("what a source was taken for is announced also if it cannot be fitted") {

@@ -1,6 +1,8 @@
 // Drawn splits keep samples together that are equal, look the same or have one group.
 #include "convoke/data_prep/groups.hpp"
 
+#include <random>
+
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/pictures/encode.hpp"
 #include "idx_files.hpp"
@@ -195,6 +197,29 @@ TEST_CASE("every sample is tested in one fold, and its copies with it") {
     tested["samples"] += static_cast<std::size_t>(report.splits[1].samples);
   }
   CHECK(tested["samples"] == 60);
+}
+
+TEST_CASE("every text is tested in one fold, also if words that a fold lacks make it equal to others") {
+  const TemporaryFolder folder;
+  std::mt19937 random(1);
+  std::string csv = "text,label\n";
+  for (int i = 0; i < 90; ++i) {
+    const auto word = random() % 720;
+    const std::string text = fmt::format("a{} b{},{}\n", word % 12, word / 12, i);
+    csv += text + text;
+  }
+  write_file(folder / "texts.csv", csv);
+  std::set<std::int32_t> tested;  // labels tell the texts
+  for (std::int64_t fold = 1; fold <= 3; ++fold) {
+    PrepareOptions options{folder / "texts.csv", folder / fmt::format("{}.h5", fold)};
+    options.samples.text.vocabulary = 50;
+    options.splits = {.fold = fold, .folds = 3, .stratified = false};
+    prepare(options);
+    const auto dataset = data::Dataset::open(options.output, {"test"});
+    const auto labels = dataset.split("test").labels;
+    tested.insert(labels.begin(), labels.end());
+  }
+  CHECK(tested.size() == 90);
 }
 
 TEST_CASE("texts that only become equal with the words of the training split stay together, too") {

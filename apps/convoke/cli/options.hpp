@@ -1,8 +1,10 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "convoke/core/text.hpp"
 #include "convoke/interop/model_io.hpp"
 
 // Options that several commands have, and checks whose texts the help can show.
@@ -43,6 +45,18 @@ void add_threads(CLI::App& parser, int& threads);
 /// An option or argument whose value is one of a few words, which the help and the completion list.
 CLI::Option* add_choice(CLI::App& parser, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& text);
+
+/// As above, for an enumeration: the word of each of its values.
+template <class Enum>
+CLI::Option* add_choice(CLI::App& parser, const std::string& name, Enum& value,
+                        const std::vector<std::pair<std::string, Enum>>& words, const std::string& text) {
+  std::vector<std::string> names;
+  for (const auto& [word, of] : words) names.push_back(word);
+  // The last transformation is the first that runs.
+  return add_option(parser, name, value, join(names, "|"), text)
+      ->transform(CLI::Transformer(words).description(""))
+      ->transform(CLI::IsMember(names).description(""));
+}
 
 /// A number above 0.
 CLI::Validator positive();

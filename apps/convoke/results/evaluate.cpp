@@ -67,6 +67,11 @@ int evaluate(const EvaluateOptions& options) {
   run::NodeStorage memory(world, node);
   const data::Dataset dataset = data::Dataset::open(dataset_of(options, recipe), {split}, memory.storage());
   train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
+  // One number as output, from another program: the nearest label is its class, as in training.
+  if (models.description.classes() == 1) models.description.class_count = dataset.info().classes;
+  const std::string other_names =
+      train::require_same_classes(models.description, file.string(), dataset.info(), dataset.file());
+  if (world.root() && !other_names.empty()) fmt::print(stderr, "note: {}\n", other_names);
   require_same_preparation(models.description, dataset.info(), dataset.file().string());
   train::require_vocabulary(models.description.graph, file.string(), dataset, split);
   const data::BatchLoader loader(

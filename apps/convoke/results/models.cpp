@@ -102,11 +102,9 @@ void inspect_outputs(run::ModelSet& models, const engine::EvaluatorOptions& opti
 }
 
 void add_precision(CLI::App& parser, nn::Precision& precision) {
-  static const std::map<std::string, nn::Precision> kPrecisions{{"fp32", nn::Precision::kFloat32},
-                                                                {"bf16", nn::Precision::kBfloat16}};
-  add_option(parser, "--precision", precision, "fp32|bf16",
-             "The precision to compute in; fp32 by default, whatever the training used")
-      ->transform(CLI::CheckedTransformer(kPrecisions).description(""));
+  add_choice(parser, "--precision", precision,
+             {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}},
+             "The precision to compute in; fp32 by default, whatever the training used");
 }
 
 CLI::Option* add_views(CLI::App& parser, std::int64_t& views) {

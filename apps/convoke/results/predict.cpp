@@ -282,7 +282,7 @@ int predict(const PredictOptions& options) {
   std::vector<SampleSource> sources;
   std::int64_t count = 0;
   for (const std::string& input : options.inputs) {
-    sources.push_back(samples_from(input, options.samples, models.description, world));
+    sources.push_back(samples_from(input, options.samples, models.description, in_use.file.string(), world));
   }
   for (SampleSource& text : samples_from_texts(options.texts, models.description)) {
     sources.push_back(std::move(text));
@@ -347,11 +347,9 @@ std::function<int()> add_predict(CLI::App& parser) {
                                  "The voting rule of an ensemble; that of the run by default");
   parser.add_flag("--raw", options->samples.raw, "Write the output of the last layer, as .npy")
       ->excludes(rule);
-  static const std::map<std::string, BatchLayout> kLayouts{{"nhwc", BatchLayout::kNhwc},
-                                                           {"nchw", BatchLayout::kNchw}};
-  add_option(parser, "--layout", options->samples.layout, "nhwc|nchw",
-             "The order of the axes in arrays of pictures; from their shape by default")
-      ->transform(CLI::CheckedTransformer(kLayouts).description(""));
+  add_choice(parser, "--layout", options->samples.layout,
+             {{"nhwc", BatchLayout::kNhwc}, {"nchw", BatchLayout::kNchw}},
+             "The order of the axes in arrays of pictures; from their shape by default");
   add_option(parser, "--batch", options->batch, "N",
              "Samples that each thread runs together; by default from the size of the network")
       ->check(in_range(1, 100'000));

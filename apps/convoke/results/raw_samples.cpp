@@ -10,6 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
+#include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/text_csv.hpp"
@@ -27,13 +28,21 @@ std::string kind_of(const run::ModelDescription& model) {
 
 bool is_blank(const std::string& text) { return trimmed(text).empty(); }
 
-// An encoder converts cells to samples for the network. columns(): those that it needs, found in the header
-// of a CSV. append(): appends the sample to `samples`; throws Error if the cells are not a sample.
+// An encoder converts cells to samples for the network. reading(): how it reads a CSV. columns(): those that
+// it needs, found in the header of a CSV. unknown(): true if training lacked the value of a cell of such a
+// column. append(): appends the sample to `samples`; throws Error if the cells are not a sample.
 
 class TextEncoder {
  public:
   explicit TextEncoder(const run::ModelDescription& model)
       : preparation_(data_prep::TextPreparation::from_json(model.preparation, kWhere)) {}
+
+  data_prep::CsvReading reading(const std::string& file, const data_prep::ReadingOptions& options) const {
+    if (options.header != "no") {
+      if (auto texts = only_texts(file, options)) return *std::move(texts);
+    }
+    return data_prep::examine_csv(file, options);
+  }
 
   std::vector<std::size_t> columns(const data_prep::CsvHeader& header, const std::string& file) const {
     const auto& names = header.names;
@@ -45,6 +54,8 @@ class TextEncoder {
                             preparation_.column()));
   }
 
+  bool unknown(std::size_t /*column*/, const std::string& /*cell*/) const { return false; }
+
   void append(const std::vector<std::string>& cells, std::vector<float>& samples) const {
     if (is_blank(cells.front())) throw Error("the text is empty");
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(preparation_.length()));
@@ -54,6 +65,22 @@ class TextEncoder {
   }
 
  private:
+  // Returns how a CSV is read whose first line as a whole is the name of a column of texts: it has no other
+  // column, so separators are text.
+  std::optional<data_prep::CsvReading> only_texts(const std::string& file,
+                                                  data_prep::ReadingOptions options) const {
+    options.separator = data_prep::kOneColumn;
+    options.header = "yes";
+    try {
+      data_prep::CsvReading reading = data_prep::examine_csv(file, options);
+      const data_prep::CsvHeader& header = reading.header;
+      const bool named = header.names.front() == preparation_.column();
+      if (named || data_prep::find_text_column(header, "", file)) return reading;
+    } catch (const Error&) {  // reported when it is read in the usual way
+    }
+    return {};
+  }
+
   data_prep::TextPreparation preparation_;
 };
 
@@ -63,12 +90,21 @@ class TableEncoder {
       : preparation_(data_prep::TablePreparation::from_json(model.preparation, kWhere)),
         normalization_(model.normalization) {}
 
+  data_prep::CsvReading reading(const std::string& file, const data_prep::ReadingOptions& options) const {
+    return data_prep::examine_csv(file, options);
+  }
+
   std::vector<std::size_t> columns(const data_prep::CsvHeader& header, const std::string& file) const {
     std::vector<std::size_t> columns;
     for (const data_prep::TableColumn& column : preparation_.columns()) {
       columns.push_back(*data_prep::find_column(header, column.name, {}, file));
     }
     return columns;
+  }
+
+  bool unknown(std::size_t column, const std::string& cell) const {
+    const data_prep::TableColumn& known = preparation_.columns()[column];
+    return !known.numeric() && !data_prep::is_missing(cell) && !known.category_of(cell);
   }
 
   void append(const std::vector<std::string>& cells, std::vector<float>& samples) const {
@@ -90,16 +126,23 @@ TextEncoder text_encoder(const std::string& input, const run::ModelDescription& 
               "its dataset has no vocabulary of words; datasets of `convoke prepare` have one");
 }
 
+/// The cells of a column whose values training lacked.
+struct UnknownValues {
+  std::size_t count = 0;
+  std::string first;
+};
+
 /// The rows of a CSV, which are encoded when they are loaded.
 template <class Encoder>
 class CsvRows {
  public:
   CsvRows(const std::string& file, const run::ModelDescription& model)
       : encoder_(model),
-        reading_(data_prep::examine_csv(file, data_prep::reading_in(model.preparation, kWhere))),
+        reading_(encoder_.reading(file, data_prep::reading_in(model.preparation, kWhere))),
         reader_(reading_.rows()) {
     const data_prep::CsvHeader& header = reading_.header;
     columns_ = encoder_.columns(header, file);
+    unknown_.resize(columns_.size());
     for (CsvRow row; reader_.next(row);) {
       data_prep::drop_empty_rest(row, header.names.size());
       if (row.cells.size() != header.names.size()) {
@@ -107,11 +150,32 @@ class CsvRows {
                                 row.cells.size(), header.names.size()));
       }
       rows_.push_back({.line = row.line, .offset = row.offset});
+      for (std::size_t c = 0; c < columns_.size(); ++c) {
+        const std::string& cell = row.cells[columns_[c]];
+        if (encoder_.unknown(c, cell) && unknown_[c].count++ == 0) unknown_[c].first = cell;
+      }
     }
     if (rows_.empty()) throw Error(fmt::format("{}: the file has no rows", file));
   }
 
   std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
+
+  /// Returns what may make predictions wrong: doubtful readings, and values that training lacked.
+  std::vector<std::string> doubts() const {
+    std::vector<std::string> doubts;
+    for (const data_prep::Assumption& assumption : reading_.assumptions) {
+      if (!assumption.doubtful) continue;
+      doubts.push_back(fmt::format("{}: {} ({})", assumption.what, assumption.taken, assumption.why));
+    }
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (unknown_[c].count == 0) continue;
+      doubts.push_back(
+          fmt::format("column \"{}\": {} of {} cells have values that the training rows lack, such as \"{}\"",
+                      reading_.header.names[columns_[c]], unknown_[c].count, rows_.size(),
+                      shortened(one_line(unknown_[c].first), 60)));
+    }
+    return doubts;
+  }
 
   std::vector<float> load(std::int64_t first, std::int64_t n) {
     std::vector<float> samples;
@@ -134,12 +198,16 @@ class CsvRows {
   data_prep::CsvReading reading_;
   CsvReader reader_;
   std::vector<std::size_t> columns_;
-  std::vector<CsvRow> rows_;  // without cells
+  std::vector<UnknownValues> unknown_;  // of each column
+  std::vector<CsvRow> rows_;            // without cells
 };
 
 template <class Encoder>
-SampleSource from_rows(const std::string& file, const run::ModelDescription& model) {
+SampleSource from_rows(const std::string& file, const run::ModelDescription& model, bool root) {
   const auto rows = std::make_shared<CsvRows<Encoder>>(file, model);
+  for (const std::string& doubt : rows->doubts()) {
+    if (root) fmt::print(stderr, "warning: {}: {}\n", file, doubt);
+  }
   return {file, rows->count(), [rows](std::int64_t first, std::int64_t n) { return rows->load(first, n); }};
 }
 
@@ -148,7 +216,7 @@ SampleSource from_lines(const std::string& file, const run::ModelDescription& mo
   const TextEncoder encoder = text_encoder(file, model);
   const std::optional<std::string> bytes = read_text(file);
   const std::string encoding = data_prep::reading_in(model.preparation, kWhere).encoding;
-  std::istringstream in(bytes ? decoded_text(*bytes, encoding) : "");
+  std::istringstream in(bytes ? decoded_file(*bytes, encoding, file) : "");
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) {
     if (is_blank(line)) throw Error(fmt::format("{}:{}: the line is empty", file, lines.size() + 1));
@@ -187,11 +255,11 @@ bool is_raw_file(const std::string& input) {
   return extension == ".csv" || extension == ".tsv" || extension == ".txt";
 }
 
-SampleSource samples_from_raw_file(const std::string& file, const run::ModelDescription& model) {
+SampleSource samples_from_raw_file(const std::string& file, const run::ModelDescription& model, bool root) {
   if (std::filesystem::path(file).extension() == ".txt") return from_lines(file, model);
   const std::string kind = kind_of(model);
-  if (kind == "text") return from_rows<TextEncoder>(file, model);
-  if (kind == "table") return from_rows<TableEncoder>(file, model);
+  if (kind == "text") return from_rows<TextEncoder>(file, model, root);
+  if (kind == "table") return from_rows<TableEncoder>(file, model, root);
   throw Error(fmt::format("{}: the model takes neither texts nor rows of tables", file),
               "its dataset does not say how samples were prepared; datasets of `convoke prepare` do");
 }

@@ -134,10 +134,11 @@ struct HeldDataset {
 };
 
 SampleSource from_dataset(const std::string& file, const std::string& split,
-                          const run::ModelDescription& model, const mpi::Communicator& world) {
+                          const run::ModelDescription& model, const std::string& model_name,
+                          const mpi::Communicator& world) {
   const auto held = std::make_shared<HeldDataset>(file, split, world);
   const std::shared_ptr<const data::Dataset> dataset(held, &held->dataset);
-  train::require_fit(model, "this file", dataset->info(), file);
+  train::require_fit(model, model_name, dataset->info(), file);
   require_same_preparation(model, dataset->info(), file);
   train::require_vocabulary(model.graph, "the model", *dataset, split);
   const Shape sample = model.graph.input_shape();
@@ -180,7 +181,8 @@ std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const st
 }
 
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
-                          const run::ModelDescription& model, const mpi::Communicator& world) {
+                          const run::ModelDescription& model, const std::string& model_name,
+                          const mpi::Communicator& world) {
   const std::string name = lower_case(input);
   if (name.ends_with(".npy")) {
     return from_array(input, std::make_shared<data_prep::NpyReader>(archive::open_plain(input)), options,
@@ -193,9 +195,9 @@ SampleSource samples_from(const std::string& input, const SampleOptions& options
     return from_array(input, data_prep::open_hdf5_samples(input, options.split), options, model);
   }
   if (data_prep::has_hdf5_ending(input) || data::has_shards(input)) {
-    return from_dataset(input, options.split, model, world);
+    return from_dataset(input, options.split, model, model_name, world);
   }
-  if (is_raw_file(input)) return samples_from_raw_file(input, model);
+  if (is_raw_file(input)) return samples_from_raw_file(input, model, world.root());
   if (!takes_images(model)) {
     throw Error(fmt::format("{}: expected to be a picture, but the model takes samples of shape {}", input,
                             model.graph.input_shape().to_string()),

@@ -39,9 +39,10 @@ std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const st
 /// F), tokens (N, L) or pictures (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W); a split of a
 /// dataset (.h5); or texts or rows (.csv, .tsv, .txt), see samples_from_raw_file. Throws Error naming the
 /// file if it does not fit the model. The ranks of a node hold one copy of a dataset, of which each reads its
-/// part: collective over `world`.
+/// part: collective over `world`. `model_name`: the file of the model, for messages.
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
-                          const run::ModelDescription& model, const mpi::Communicator& world);
+                          const run::ModelDescription& model, const std::string& model_name,
+                          const mpi::Communicator& world);
 
 /// Texts of the command line. Throws Error if the model does not take texts, or a text is blank.
 std::vector<SampleSource> samples_from_texts(const std::vector<std::string>& texts,
@@ -52,8 +53,9 @@ bool is_raw_file(const std::string& input);
 
 /// A CSV with the text column or the table columns of the training data (other columns are ignored), or a
 /// .txt with a text in each line, prepared like the training samples. Throws Error naming the file and the
-/// line or column if it does not fit the model.
-SampleSource samples_from_raw_file(const std::string& file, const run::ModelDescription& model);
+/// line or column if it does not fit the model. `root`: prints warnings for doubtful readings of a CSV, and
+/// for categories that the training rows lack.
+SampleSource samples_from_raw_file(const std::string& file, const run::ModelDescription& model, bool root);
 
 /// Throws Error if texts or rows of a dataset were prepared differently from the training samples of the
 /// model, for example with another vocabulary.

@@ -26,7 +26,8 @@ enum class Quoting : std::uint8_t {
 };
 
 /// The form of a CSV. Without `delimiter`, it is the first of , ; tab | blank : that cuts the first rows into
-/// equally many cells, at least two; numbers with decimal commas do not count as two cells.
+/// equally many cells, at least two; or else that which cuts the first row into most, a blank only if half of
+/// the other rows have as many or one more. Numbers with decimal commas do not count as two cells.
 struct CsvFormat {
   char delimiter = '\0';
   Quoting quoting = Quoting::kCsv;

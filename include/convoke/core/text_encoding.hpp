@@ -55,8 +55,18 @@ class EncodingDetector {
   std::uint64_t characters_ = 0, invalid_ = 0;
 };
 
-/// Returns a text as UTF-8, without its byte order mark; the detector's encoding if `encoding` is empty.
-/// Throws Error for an unknown encoding.
-std::string decoded_text(std::string_view bytes, const std::string& encoding);
+/// Throws Error naming the file and the line of the first byte 0, which a text has only in UTF-16. `detector`
+/// was fed with the file.
+void require_text(const EncodingDetector& detector, TextEncoding encoding, const std::string& file);
+
+/// Returns the encoding of that name, or the detector's if the name is empty or the text has a byte order
+/// mark. Throws Error for an unknown name.
+TextEncoding chosen_encoding(const EncodingDetector& detector, const std::string& name);
+
+/// Returns a text as UTF-8, without its byte order mark.
+std::string decoded_text(std::string_view bytes);
+
+/// Does the same with the bytes of a file in chosen_encoding(). Throws as require_text(), too.
+std::string decoded_file(std::string_view bytes, const std::string& encoding, const std::string& file);
 
 }  // namespace convoke

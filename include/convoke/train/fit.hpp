@@ -18,6 +18,12 @@ std::optional<std::int64_t> least_vocabulary(const nn::Graph& graph);
 void require_fit(const run::ModelDescription& model, const std::string& model_name,
                  const data::DatasetInfo& dataset, const std::filesystem::path& dataset_file);
 
+/// Throws Error naming both sides if a class of the dataset has another number in the model: the labels would
+/// mean other classes. Returns a note if the names differ otherwise ("tench" and "n01440764"); empty if they
+/// do not, or if one side has no names. `model_name` as above.
+std::string require_same_classes(const run::ModelDescription& model, const std::string& model_name,
+                                 const data::DatasetInfo& dataset, const std::filesystem::path& dataset_file);
+
 /// Throws Error if the dataset file lacks this split, or its samples differ from `training` in type or shape.
 /// Use it before training for splits that are read only later.
 void require_split(const data::DatasetInfo& training, const std::filesystem::path& dataset_file,

@@ -132,6 +132,23 @@ TEST_CASE("texts without a header are found by their words; a title is skipped")
   CHECK(titled->catalog().items[0].name == "line 4");
 }
 
+TEST_CASE("texts that begin with # or have commas are no comments and no title") {
+  const auto skipped = [](const std::string& text, const std::string& header) {
+    return examine_csv(Csv(text).file, {.header = header}).format.skipped_lines;
+  };
+  CHECK(skipped("#good day,x\n#bad, really,x\nfine,y\n", "no") == 0);
+  CHECK(skipped("# made by R\n#good day,x\nfine,y\n", "no") == 1);
+  CHECK(skipped("# made by R\nday,kind\nfine,y\n", "yes") == 1);
+  CHECK(skipped("# made by numpy\n1 2 0\n3 4 1\n", "no") == 1);
+  CHECK_THAT(to_text(examine_csv(Csv("#good day\nfine\n").file, {.header = "no"}).assumptions),
+             Contains("warning: 1 line at the beginning: they begin with #"));
+  std::string texts = "text\n";
+  for (int i = 0; i < 6; ++i) texts += "\"the film, great, end\"\n";
+  CHECK(skipped(texts, "") == 0);
+  const ReadingOptions one_column{.separator = std::string(1, kOneColumn)};
+  CHECK(examine_csv(Csv("text\n\"a\tb\nc\"\nd\n").file, one_column).format.quoting == convoke::Quoting::kCsv);
+}
+
 TEST_CASE("the label of a table without names is the column of categories if the last cannot be it") {
   std::string rows;
   for (int i = 0; i < 60; ++i) {

@@ -77,7 +77,23 @@ TEST_CASE("texts, labels and splits are found by their usual names, or named") {
 TEST_CASE("a column with a name of splits but other contents is ignored") {
   const Csv csv("text,set,label\na,x-ray,1\nb,ct,0\n");
   CHECK(csv.open()->catalog().items[0].split.empty());
+  CHECK_THAT(
+      to_text(csv.open()->catalog().assumptions),
+      Contains("warning: column \"set\" has none: \"ct\" is no usual name of a split (--split-column)") &&
+          Contains("not used   \"set\""));
   CHECK(csv.open({.columns = {.split = "set"}})->catalog().items[0].split == "x-ray");
+}
+
+TEST_CASE("one unusual value in a column of splits does not mix the others") {
+  const std::string rows = "text,label,split\na,1,train\nb,0,Train\nc,1,test\nd,0,test\n";
+  const auto unlabeled = Csv(rows + "e,,unsup\n").open();
+  CHECK(unlabeled->catalog().items[2].split == "test");
+  CHECK_THAT(to_text(unlabeled->catalog().assumptions), Contains("column \"split\": by its name"));
+  const auto held = Csv(rows + "e,1,holdout\n").open();
+  CHECK(held->catalog().items[1].split == "train");
+  CHECK(held->catalog().items[4].split == "holdout");
+  CHECK_THAT(to_text(held->catalog().assumptions),
+             Contains("warning: column \"split\": \"holdout\" is no usual name of a split"));
 }
 
 TEST_CASE("rows that cannot be samples have a fault") {

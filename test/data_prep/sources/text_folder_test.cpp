@@ -1,5 +1,6 @@
 #include "convoke/data_prep/sources/text_folder.hpp"
 
+#include "convoke/data_prep/prepare.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
@@ -64,6 +65,29 @@ TEST_CASE("texts in UTF-16 and Windows-1252 have the words of UTF-8") {
   CHECK_THAT(source->format().preparation, Contains(R"("vocabulary":["","<unk>","grün"])"));
   CHECK_THAT(to_text(source->catalog().assumptions),
              Contains("warning: utf-16le in 1 file, utf-8 in 1 file, windows-1252 in 1 file"));
+  write_file(folder / "a/1.txt", utf16.substr(2));  // without its mark
+  const auto unmarked = open_source(folder.path());
+  const std::size_t only[] = {0};
+  CHECK_THAT(error_of([&] { unmarked->fit(only); }), Contains("1.txt:1: has a byte 0"));
+  fit_all(*unmarked);
+  CHECK_THAT(refusal_of([&] { values_of<std::int32_t>(*unmarked, 0); }),
+             Contains("1.txt:1: has a byte 0") && Contains("--encoding utf-16le"));
+  fit_all(*open_source(folder.path(), {.reading = {.encoding = "utf-16le"}}));
+}
+
+TEST_CASE("a damaged text ends the run, or is left out and listed") {
+  const TemporaryFolder folder;
+  write_file(folder / "set/train/neg/1.txt", "bad film");
+  write_file(folder / "set/train/pos/1.txt", "good film");
+  write_file(folder / "set/train/pos/2.txt", std::string("fi\0ne", 5));
+  write_file(folder / "set/test/neg/1.txt", "a bad one");
+  write_file(folder / "set/test/pos/1.txt", "a good one");
+  PrepareOptions options{folder / "set", folder / "set.h5"};
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("2.txt:1: has a byte 0"));
+  options.skip_bad = true;
+  const PrepareReport report = prepare(options);
+  CHECK(report.left_out == 1);
+  CHECK_THAT(bytes_of(report.list), Contains("train/pos/2.txt"));
 }
 
 TEST_CASE("folders of texts that are not a dataset are refused") {

@@ -95,6 +95,23 @@ TEST_CASE("a preparation of tables is the same after JSON") {
   CHECK(features(after, {"", ""})[2] == 1);
 }
 
+TEST_CASE("a category may be written in several ways") {
+  const std::vector<RawColumn> columns{{"zone", false}, {"flag", false}};
+  const TablePreparation before =
+      fitted("none", columns, {{"2.0", "True"}, {"1.0", "True"}, {"", "FALSE"}, {"2", "TRUE"}});
+  const TablePreparation table = TablePreparation::from_json(before.to_json(), "model.h5");
+  CHECK(table.columns()[0].categories == Cells{"1.0", "2"});
+  CHECK(table.columns()[1].categories == Cells{"FALSE", "TRUE"});
+  for (const TablePreparation* each : {&before, &table}) {
+    CHECK(features(*each, {"1", "false"}) == std::vector<float>{1, 0, 1, 0});
+    CHECK(features(*each, {" 02 ", "true"}) == std::vector<float>{0, 1, 0, 1});
+    CHECK(features(*each, {"3", "maybe"}) == std::vector<float>{0, 0, 0, 0});
+  }
+  const TablePreparation older = TablePreparation::from_json(
+      R"({"kind":"table","columns":[{"name":"a","categories":["1","1.0"],"missing":"1"}]})", "model.h5");
+  CHECK(features(older, {"1.0"}) == std::vector<float>{0, 1});
+}
+
 TEST_CASE("columns that cannot be features are refused") {
   const auto error = [](const char* scale, const std::vector<RawColumn>& columns,
                         const std::vector<Cells>& rows) {

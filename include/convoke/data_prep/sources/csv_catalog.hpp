@@ -73,9 +73,10 @@ struct CsvCatalog {
 
 /// Lists all rows. A row has a fault if it has too few or too many cells, no label, or an invalid weight
 /// (whose number is written as in a table); `examine` is called with the others and may find more faults.
-/// Empty cells beyond the last column do not count. A split column that was not named and has cells other
-/// than the usual names of splits is ignored. Throws as CsvReader and class_labels(), if no row can be used,
-/// and if a quoted cell holds several lines that look like rows of their own, unless --quoting was given.
+/// Empty cells beyond the last column do not count. A split column that was not named counts if the rows
+/// without a fault have usual names of splits only, or both train and test: then other names are splits, too.
+/// Throws as CsvReader and class_labels(), if no row can be used, and if a quoted cell holds several lines
+/// that look like rows of their own, unless --quoting was given.
 CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
                      const std::function<void(const CsvRow& row, Item& item)>& examine);
 

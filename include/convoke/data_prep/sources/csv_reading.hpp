@@ -33,15 +33,21 @@ struct CsvReading {
   ReadingOptions options_for_prediction(ReadingOptions given) const;
 };
 
+/// The separator of a file with one column: a character that texts do not have.
+inline constexpr char kOneColumn = '\x1f';
+
 /// How much of a file is read to find its form.
 enum class CsvExtent { kBeginning, kWhole };
 
 /// Finds the form of a CSV, unless the options give it:
 /// * the encoding, by all bytes (EncodingDetector);
-/// * comments, lines at the beginning that start with #; a title without separators; and Excel's "sep=;";
+/// * comments, lines at the beginning that start with #, but if there is no header and the rows have any of
+///   , ; tab |, only those with fewer of them; a title without separators; and Excel's "sep=;";
 /// * the separator (CsvFormat);
-/// * in a file with tabs, the quoting: that of RFC 4180 if all cells follow it, no cell spans lines and holds
-///   a tab, and all rows have equally many cells; else only quotes around whole cells count;
+/// * in a file with tabs or of one column, the quoting: that of RFC 4180 if all cells follow it, no cell
+/// spans
+///   lines and holds the separator, and all rows have equally many cells; else only quotes around whole cells
+///   count;
 /// * the header, column by column: the first row is one if more of its cells differ in type from the cells
 ///   below, or do not recur there, than are like these.
 /// Throws Error naming the file if it is empty, has bytes 0, or for an invalid option.

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,16 +31,21 @@ struct TableColumn {
   bool constant = false;  ///< all training cells are the same; known after fit() only
   // Categories: one feature for each, 1 for that of the cell, 0 for the others; all are 0 for a category that
   // training did not have.
-  std::vector<std::string> categories = {};  ///< sorted by bytes; empty: the column is numeric
-  std::size_t most_frequent = 0;             ///< category; replaces missing cells
+  std::vector<std::string> categories = {};        ///< sorted by bytes; empty: the column is numeric
+  std::size_t most_frequent = 0;                   ///< category; replaces missing cells
+  std::map<std::string, std::size_t> places = {};  ///< of the categories, by value_key()
 
   bool numeric() const { return categories.empty(); }
   std::size_t width() const { return numeric() ? 1 : categories.size(); }
+
+  /// Returns the category of a cell, in any spelling (value_key); none if training did not have it.
+  std::optional<std::size_t> category_of(const std::string& cell) const;
 };
 
 /// The conversion of a table's rows to features (F), as scikit-learn's SimpleImputer (mean, most frequent),
 /// PowerTransformer ("yeo-johnson", which also standardizes), StandardScaler ("standard"), MinMaxScaler
-/// ("min-max") and OneHotEncoder(handle_unknown="ignore"). A constant column becomes 0.
+/// ("min-max") and OneHotEncoder(handle_unknown="ignore"). A constant column becomes 0. Categories that
+/// differ in their spelling only (value_key) are one, called by the shortest.
 class TablePreparation {
  public:
   /// Throws Error for invalid options, naming the valid ones.
