@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <functional>
-#include <numeric>
+#include "convoke/core/error.hpp"
 
 namespace convoke {
 
 std::int64_t Shape::elements() const {
-  return std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>());
+  constexpr std::int64_t kMost = std::int64_t{1} << 44;  // their bytes, also of a batch, fit into 64 bits
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents_) {
+    if (__builtin_mul_overflow(product, extent, &product) || product > kMost)
+      throw Error(fmt::format("the shape {} has too many elements", to_string()));
+  }
+  return product;
 }
 
 std::string Shape::to_string() const { return fmt::format("({})", fmt::join(extents_, ", ")); }

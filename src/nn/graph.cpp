@@ -94,6 +94,9 @@ Node Graph::make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, st
   try {
     check_inputs(*layer, shapes);
     node.shape = layer->output_shape(shapes);
+    node.parameters = layer->parameters(shapes);
+    static_cast<void>(node.shape.elements());  // throws if there are too many
+    for (const ParameterSpec& spec : node.parameters) static_cast<void>(spec.shape.elements());
   } catch (const Error& error) {
     throw Error(fmt::format("{} ({}): {}", name, layer->type(), error.what()), error.hint());
   }
@@ -112,9 +115,7 @@ std::size_t Graph::append(Node node) {
 }
 
 std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name) {
-  Node node = make_node(layer, std::move(inputs), std::move(name));
-  node.parameters = layer->parameters(shapes_of(node.inputs));
-  return append(std::move(node));
+  return append(make_node(layer, std::move(inputs), std::move(name)));
 }
 
 std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::string name) {
@@ -127,7 +128,7 @@ std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::s
   const auto refuse = [&](const std::string& message, const std::string& hint) {
     throw Error(fmt::format("{} ({}): {}", node.name, node.layer->type(), message), hint);
   };
-  const std::vector<ParameterSpec> needed = node.layer->parameters(shapes_of(node.inputs));
+  const std::vector<ParameterSpec> needed = std::exchange(node.parameters, {});
   for (std::size_t i = 0; i < needed.size(); ++i) {
     const ParameterSpec& there = owner.parameters[i];
     if (there.shape == needed[i].shape) continue;

@@ -234,6 +234,16 @@ SettingsReader reader_of(const Settings& settings, std::string_view layer) {
   return read;
 }
 
+/// Far above the numbers of any layer; the product of two of them fits easily.
+constexpr std::int64_t kMostNumber = std::int64_t{1} << 24;
+
+bool is_too_large(const Value& value) {
+  if (const auto* list = std::get_if<Value::Array>(&value.data()))
+    return std::ranges::any_of(*list, is_too_large);
+  const auto* number = std::get_if<std::int64_t>(&value.data());
+  return number != nullptr && (*number < -kMostNumber || *number > kMostNumber);
+}
+
 LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   SettingsReader first(settings, "layer");
   wiring.layer = without_alias(first.require_string("layer"));
@@ -242,6 +252,9 @@ LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   read_wiring(read, kWiringKeys, wiring);
   LayerPtr layer = entry.maker.make(&read);
   read.finish();
+  const std::string range = fmt::format("between {} and {}", -kMostNumber, kMostNumber);
+  const Settings resolved = layer->settings();  // has whole numbers where the layer has them
+  for (const auto& [key, value] : resolved.entries()) read.check(key, !is_too_large(value), range);
   return layer;
 }
 

@@ -356,6 +356,24 @@ TEST_CASE("maximum passes on a NaN in any input; of equal inputs the first gets 
   CHECK(winners[3] == 1);
 }
 
+TEST_CASE("numbers whose products or sums exceed 64 bits are refused") {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 24;
+  CHECK(error_of([&] {
+          make_layer({{"layer", "slice"}, {"begin", std::numeric_limits<std::int64_t>::max()}});
+        }) ==
+        "layer \"slice\": \"begin\" must be between -16777216 and 16777216, but is 9223372036854775807");
+  CHECK(error_of([&] {
+          make_layer({{"layer", "zero_pad"}, {"padding", Value::Array{kLarge + 1, 1, 0, 0}}});
+        }).starts_with("layer \"zero_pad\": \"padding\" must be between -16777216 and 16777216"));
+  CHECK(refused_layers({4}, {{{"layer", "reshape"}, {"shape", Value::Array{kLarge, kLarge, -1}}}}) ==
+        "reshape_1 (reshape): the shape (16777216, 16777216, 1) has too many elements | ");
+  CHECK(refused_layers({4}, {{{"layer", "reshape"}, {"shape", Value::Array{0, -1}}}})
+            .starts_with("layer \"reshape\": \"shape\" must be one to three extents of at least 1"));
+  CHECK(refused_layers({4},
+                       {{{"layer", "dense"}, {"units", kLarge}}, {{"layer", "dense"}, {"units", kLarge}}}) ==
+        "dense_2 (dense): the shape (16777216, 16777216) has too many elements | ");
+}
+
 TEST_CASE("inputs that do not fit are refused with both shapes and a fix") {
   const Settings conv{{"layer", "conv2d"}, {"filters", 4}, {"kernel", 3}, {"name", "c"}};
   const Value both = list({"input", "c"});

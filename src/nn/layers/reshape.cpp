@@ -65,11 +65,12 @@ void Identity::compile(PlanBuilder& plan, const Node& node) const {
 Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
   std::vector<std::int64_t> extents = options_.shape;
   const auto open = std::find(extents.begin(), extents.end(), -1);
-  const std::int64_t known =
-      std::accumulate(extents.begin(), extents.end(), std::int64_t{1},
-                      [](std::int64_t a, std::int64_t b) { return b < 0 ? a : a * b; });
   const std::int64_t all = inputs[0].elements();
-  if (open != extents.end() && all % known == 0) *open = all / known;
+  if (open != extents.end()) {
+    *open = 1;
+    const std::int64_t known = Shape(extents).elements();
+    *open = all % known == 0 ? all / known : -1;
+  }
   const Shape shape(extents);
   if (shape.elements() != all) {
     throw Error(fmt::format("its input {} has {} elements, which do not fit the shape {}",
