@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <sstream>
@@ -142,6 +143,7 @@ extern "C" void before_libraries(int, char**, char** environment) {
 // An error ends all ranks, and is printed once.
 int main(int argc, char** argv) {
   std::set_terminate(report_uncaught);
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` fails then, as on a full disk
   convoke::os::occupy_standard_streams();
   convoke::os::map_large_blocks();
   try {

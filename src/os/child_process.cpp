@@ -40,7 +40,7 @@ struct NotStarted : Error {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == parent && dup2(streams.input, 0) >= 0 && dup2(streams.output, 1) >= 0 &&
       dup2(streams.errors, 2) >= 0) {
-    for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) std::signal(signal, SIG_DFL);
+    for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGXFSZ}) std::signal(signal, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -51,10 +51,19 @@ struct NotStarted : Error {
   _exit(127);
 }
 
+// If the parent of this process ignores SIGCHLD, so does this process, and the system would reap the children
+// and lose their exit codes.
+void keep_exit_codes() {
+  struct sigaction now {};
+  sigaction(SIGCHLD, nullptr, &now);
+  if (now.sa_handler == SIG_IGN) std::signal(SIGCHLD, SIG_DFL);
+}
+
 pid_t start(const std::vector<std::string>& words, Streams streams, bool own_group) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  keep_exit_codes();
   int report_pipe[2] = {-1, -1};
   const pid_t parent = getpid();
   pid_t child = -1;

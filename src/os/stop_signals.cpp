@@ -46,9 +46,14 @@ StopSignals::StopSignals() : stack_(kStackBytes) {
     action.sa_flags = SA_RESTART | SA_ONSTACK | (kSignals[i] == SIGINT ? static_cast<int>(SA_RESETHAND) : 0);
     sigaction(kSignals[i], &action, nullptr);
   }
+  sigset_t all;
+  sigemptyset(&all);
+  for (const int signal : kSignals) sigaddset(&all, signal);
+  pthread_sigmask(SIG_UNBLOCK, &all, &mask_before_);
 }
 
 StopSignals::~StopSignals() {
+  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     if (received_signal != 0 && kSignals[i] != SIGINT) {
       std::signal(kSignals[i], SIG_IGN);

@@ -61,12 +61,19 @@ std::vector<std::filesystem::path> checkpoints_in(std::vector<std::filesystem::p
   return found;
 }
 
-// Removes all checkpoints in a folder except the newest `kept`.
-void remove_older(const std::filesystem::path& folder, std::size_t kept) {
+// Removes all checkpoints in a folder except the newest `kept` up to `state`, which was written now. Later
+// ones are damaged: training continued from one before them.
+void remove_others(const std::filesystem::path& folder, std::size_t kept, const CheckpointState& state) {
   if (folder.empty()) return;
+  const std::pair<long, long> now(state.epochs_done, state.steps_done);
   std::error_code failed;
   const std::vector<std::filesystem::path> all = checkpoints_in({folder});
-  for (std::size_t i = 0; i + kept < all.size(); ++i) std::filesystem::remove(all[i], failed);
+  const auto later =
+      std::find_if(all.begin(), all.end(), [&](const auto& file) { return position(file) > now; });
+  for (auto file = all.begin(); file != all.end(); ++file) {
+    const bool stays = file < later && later - file <= static_cast<std::ptrdiff_t>(kept);
+    if (!stays) std::filesystem::remove(*file, failed);
+  }
 }
 
 constexpr std::size_t kAlways = 7;  // the fields that every file has; early ones lack the others
@@ -155,8 +162,8 @@ void Checkpoints::make_folder() const {
 
 void Checkpoints::save(const CheckpointState& state) const {
   write(folder_, state);
-  remove_older(folder_, kept_);
-  remove_older(fallback_, 0);
+  remove_others(folder_, kept_, state);
+  remove_others(fallback_, 0, state);
 }
 
 void Checkpoints::save_in_fallback(const CheckpointState& state) const {
@@ -164,7 +171,7 @@ void Checkpoints::save_in_fallback(const CheckpointState& state) const {
   std::filesystem::create_directories(fallback_, failed);
   if (failed) throw Error(fmt::format("{}: cannot be created: {}", fallback_.string(), failed.message()));
   write(fallback_, state);
-  remove_older(fallback_, kept_);
+  remove_others(fallback_, kept_, state);
 }
 
 void Checkpoints::write(const std::filesystem::path& folder, const CheckpointState& state) const {
@@ -291,7 +298,7 @@ std::string Checkpoints::newest_bytes(const Note& note) const {
 std::filesystem::path fallback_of(const std::filesystem::path& fallback, const std::filesystem::path& run,
                                   const std::filesystem::path& folder) {
   if (fallback.empty()) return {};
-  const std::filesystem::path place = std::filesystem::absolute(run).lexically_normal() / "";
+  const std::filesystem::path place = std::filesystem::weakly_canonical(std::filesystem::absolute(run)) / "";
   const std::string text = place.parent_path().string();
   const std::string name = fmt::format("{}-{:08x}", place.parent_path().filename().string(),
                                        crc32(std::as_bytes(std::span(text))));

@@ -27,8 +27,13 @@ constexpr std::array<std::string_view, 2> kSrunNodes{"--nodes", "-N"}, kSrunNode
 constexpr std::array<std::string_view, 3> kHostList{"--host", "-host", "-H"};
 constexpr std::array<std::string_view, 4> kHostFile{"--hostfile", "-hostfile", "--machinefile",
                                                     "-machinefile"};
+constexpr std::array<std::string_view, 3> kWorkFolder{"--wdir", "-wdir", "-wd"};
+constexpr std::array<std::string_view, 2> kSrunWorkFolder{"--chdir", "-D"};
 constexpr std::array<std::string_view, 1> kOutput{"--output"}, kResume{"--resume"};
-constexpr std::array<std::string_view, 4> kLaunchers{"mpirun", "mpiexec", "orterun", "srun"};
+// With the names of Debian and MPICH.
+constexpr std::array<std::string_view, 9> kLaunchers{"mpirun",        "mpirun.openmpi",  "mpirun.mpich",
+                                                     "mpiexec",       "mpiexec.openmpi", "mpiexec.mpich",
+                                                     "mpiexec.hydra", "orterun",         "srun"};
 
 /// An option among words: its value is the word `value` from the character `from` on.
 struct Place {
@@ -117,7 +122,8 @@ int ranks_on(int slots, int ranks, int slots_before) {
   return std::max(1, static_cast<int>(std::int64_t{ranks} * slots / slots_before));
 }
 
-// The word `--resume` takes a folder if one follows; "auto" stands for the folder of --output.
+// Returns the run folder from the program's arguments. The word `--resume` takes a folder if one follows;
+// "auto" stands for the folder of --output.
 std::filesystem::path run_of(const Words& words, std::size_t program) {
   if (const auto output = find_option(words, program, words.size(), kOutput)) return value_at(words, *output);
   const auto resume = find_option(words, program, words.size(), kResume);
@@ -153,15 +159,17 @@ LaunchCommand::LaunchCommand(Words words) : words_(std::move(words)) {
     throw Error("the command contains no `convoke train`, and only training continues from checkpoints",
                 "for example: convoke supervise -- mpirun -n 4 convoke train RECIPE --output RUN");
   }
-  const auto launcher = std::find_if(words_.begin(), words_.end(), is_launcher);
-  if (launcher < words_.begin() + static_cast<std::ptrdiff_t>(program_))
+  const auto program = words_.begin() + static_cast<std::ptrdiff_t>(program_);
+  const auto launcher = std::find_if(words_.begin(), program, is_launcher);
+  options_begin_ = options_end_ = program_;
+  if (launcher != program) {
+    options_begin_ = static_cast<std::size_t>(launcher - words_.begin()) + 1;
     launcher_ = name_of(*launcher) == "srun" ? Launcher::kSrun : Launcher::kMpirun;
-  options_end_ = program_;
-  if (launcher_ == Launcher::kSrun) {
-    const auto begin = static_cast<std::size_t>(launcher - words_.begin()) + 1;
-    options_end_ = end_of_options(words_, begin, program_);
   }
-  run_ = run_of(words_, program_);
+  if (by_srun()) options_end_ = end_of_options(words_, options_begin_, program_);
+  const auto folder = find_option(words_, options_begin_, options_end_,
+                                  by_srun() ? Names(kSrunWorkFolder) : Names(kWorkFolder));
+  run_ = std::filesystem::path(folder ? value_at(words_, *folder) : "") / run_of(words_, program_);
 }
 
 std::span<const std::string_view> LaunchCommand::rank_names() const {
@@ -169,21 +177,21 @@ std::span<const std::string_view> LaunchCommand::rank_names() const {
 }
 
 int LaunchCommand::ranks() const {
-  const auto place = find_option(words_, 0, options_end_, rank_names());
+  const auto place = find_option(words_, options_begin_, options_end_, rank_names());
   return place ? number(value_at(words_, *place)) : 0;
 }
 
 std::vector<LaunchHost> LaunchCommand::hosts() const {
   if (launcher_ != Launcher::kMpirun) return {};
-  if (const auto list = find_option(words_, 0, program_, kHostList))
+  if (const auto list = find_option(words_, options_begin_, program_, kHostList))
     return hosts_in_list(value_at(words_, *list));
-  if (const auto file = find_option(words_, 0, program_, kHostFile))
+  if (const auto file = find_option(words_, options_begin_, program_, kHostFile))
     return hosts_in_file(value_at(words_, *file));
   return {};
 }
 
 std::string LaunchCommand::agent() const {
-  for (std::size_t i = 0; i + 2 < program_; ++i) {
+  for (std::size_t i = options_begin_; i + 2 < program_; ++i) {
     const bool sets = words_[i] == "--mca" || words_[i] == "-mca";
     if (sets && words_[i + 1] == "plm_rsh_agent") return words_[i + 2];
   }
@@ -197,16 +205,16 @@ LaunchCommand LaunchCommand::again(const std::vector<LaunchHost>& all,
     words.emplace_back("--resume");
   if (left == all || left.empty()) return LaunchCommand(words);
 
-  const auto ranks = find_option(words, 0, options_end_, rank_names());
+  const auto ranks = find_option(words, options_begin_, options_end_, rank_names());
   if (ranks && number(value_at(words, *ranks)) > 0) {
     const int before = number(value_at(words, *ranks));
     set_value(words, *ranks, fmt::to_string(ranks_on(slots_of(left), before, slots_of(all))));
   }
-  const auto at = std::find_if(words.begin(), words.end(), is_launcher);
+  const auto options = words.begin() + static_cast<std::ptrdiff_t>(options_begin_);
   if (launcher_ == Launcher::kSrun) {
     Words missing;
     const auto set = [&](Names names, const std::string& value) {
-      if (const auto place = find_option(words, 0, options_end_, names)) {
+      if (const auto place = find_option(words, options_begin_, options_end_, names)) {
         set_value(words, *place, value);
       } else {
         missing.push_back(fmt::format("{}={}", names.front(), value));
@@ -214,11 +222,11 @@ LaunchCommand LaunchCommand::again(const std::vector<LaunchHost>& all,
     };
     set(kSrunNodes, fmt::to_string(left.size()));
     set(kSrunNodeList, join(names_in(left), ","));
-    words.insert(at + 1, missing.begin(), missing.end());
+    words.insert(options, missing.begin(), missing.end());
     return LaunchCommand(words);
   }
-  const auto list = find_option(words, 0, program_, kHostList);
-  const auto file = find_option(words, 0, program_, kHostFile);
+  const auto list = find_option(words, options_begin_, program_, kHostList);
+  const auto file = find_option(words, options_begin_, program_, kHostFile);
   if (list) {
     set_value(words, *list, to_list(left));
   } else if (file) {
@@ -227,7 +235,7 @@ LaunchCommand LaunchCommand::again(const std::vector<LaunchHost>& all,
     words[file->option] = joined ? "--host=" + words[file->value].substr(file->from) : "--host";
   } else {  // the launcher has its hosts from Slurm
     const Words more{"--host", to_list(left)};
-    words.insert(at + 1, more.begin(), more.end());
+    words.insert(options, more.begin(), more.end());
   }
   return LaunchCommand(words);
 }

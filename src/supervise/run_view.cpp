@@ -156,8 +156,9 @@ RunView view_run(const fs::path& folder) {
   if (const std::optional<Settings> summary = read_json(folder / "summary.json");
       summary && view.holder.empty()) {
     view.state = RunView::State::kComplete;
-    view.summary = fmt::format("makespan {}, test accuracy {:.4f}",
+    view.summary = fmt::format("makespan {}{}, test accuracy {:.4f}",
                                format_duration(number_at(*summary, "makespan_seconds")),
+                               summary->find("resumed") == nullptr ? "" : " since it was resumed",
                                number_at(*summary, "test.accuracy"));
   } else if (view.holder.empty()) {
     view.state = RunView::State::kStopped;

@@ -33,16 +33,20 @@ std::string whole_run(const Place& place, int epochs) {
 TEST_CASE("a full disk does not end training: it is said once, and checkpoints go to the fallback folder") {
   if (!can_mount()) return skip("needs mount namespaces");
   const Place place;
+  const std::string spare = fs::weakly_canonical(place / "spare").string();
   with_mounts(place, kFull + train("--set run.checkpoint_fallback=spare"))
       .ends(0)
-      .once("training goes on, and checkpoints go to spare/run-")
+      .once("training goes on, and checkpoints go to " + spare + "/run-")
       .shows("run/checkpoints/epoch-0001.h5: cannot be written")
-      .shows("3 checkpoints could not be written into the run folder; 3 went to spare")
-      .shows("newest checkpoint: spare/run-");
+      .shows("3 checkpoints could not be written into the run folder; 3 went to " + spare)
+      .shows("newest checkpoint: " + spare + "/run-");
   CHECK(bytes_of(place / "run/model.h5") == whole_run(place, 3));
 
-  // The run continues from there when the disk is well again, and leaves nothing in the fallback folder.
-  with_mounts(place, train("--set train.epochs=5 --set run.checkpoint_fallback=spare"))
+  // The run continues from there when the disk is well again, also by another path of the run in another
+  // folder, and leaves nothing in the fallback folder.
+  place
+      .commands("ln -s run link && mkdir elsewhere && cd elsewhere && " + binary() +
+                " train --resume ../link --set train.epochs=5")
       .ends(0)
       .shows("resumed after 3 epochs");
   CHECK(fs::exists(place / "run/checkpoints/epoch-0005.h5"));
@@ -59,6 +63,15 @@ TEST_CASE("without a fallback folder, checkpoints on a full disk are left out, a
       .ends(0)
       .once("training goes on")
       .shows(" left out")
+      .shows("newest checkpoint: none");
+}
+
+TEST_CASE("a limit of the size of files (ulimit -f) is like a full disk") {
+  const Place place;  // 20 KiB: more than the model, less than a checkpoint
+  place.run("train recipe.toml --quiet --output run --set run.keep_best=false", "ulimit -f 40;")
+      .ends(0)
+      .once("run/checkpoints/epoch-0001.h5: cannot be written")
+      .shows("training goes on")
       .shows("newest checkpoint: none");
 }
 

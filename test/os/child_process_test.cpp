@@ -50,8 +50,10 @@ TEST_CASE("a child process has a log, an exit code, and an end") {
 
 TEST_CASE("the end of a child that was reaped elsewhere is noticed, but its exit code is lost") {
   const TemporaryFolder folder;
-  // The parent of this program may have set SIGCHLD to be ignored; then the system reaps.
-  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  struct sigaction reaped {};
+  struct sigaction before {};
+  reaped.sa_flags = SA_NOCLDWAIT;  // by the system
+  sigaction(SIGCHLD, &reaped, &before);
   os::ChildProcess child({"sh", "-c", "exit 7"}, folder / "log");
   CHECK(code_of(child) == os::ChildProcess::kLost);
   child.end();
@@ -62,6 +64,12 @@ TEST_CASE("the end of a child that was reaped elsewhere is noticed, but its exit
     CHECK(running.exit_code() == os::ChildProcess::kLost);
   }
   CHECK(os::run({"true"}).code == os::ChildProcess::kLost);
+  sigaction(SIGCHLD, &before, nullptr);
+}
+
+TEST_CASE("a program whose parent ignores SIGCHLD has the exit codes of its children") {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  CHECK(os::run({"sh", "-c", "exit 7"}).code == 7);
   std::signal(SIGCHLD, before);
 }
 

@@ -26,6 +26,20 @@ TEST_CASE("a stop signal is remembered; the next one has no effect, also after d
   CHECK(StopSignals::received() == 0);
 }
 
+TEST_CASE("a stop signal that the parent of the process blocked is received") {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  {
+    const StopSignals signals;
+    std::raise(SIGUSR1);
+    CHECK(StopSignals::received() == SIGUSR1);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, &blocked);
+  CHECK(sigismember(&blocked, SIGUSR1) == 1);  // as before
+}
+
 TEST_CASE("without a stop signal the previous handlers are restored") {
   std::signal(SIGTERM, SIG_DFL);
   { const StopSignals signals; }

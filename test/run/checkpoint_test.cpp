@@ -220,6 +220,25 @@ TEST_CASE("the requested number of checkpoints is kept, and models do not count"
   CHECK(newest(checkpoints).state->epochs_done == 4);
 }
 
+TEST_CASE("checkpoints after a damaged one replace it, also if only one is kept") {
+  const TemporaryFolder folder;
+  for (const std::int64_t epoch : {20, 40}) in(folder.path()).save(state_at(epoch));
+  fs::resize_file(folder / "epoch-0040.h5", 1000);
+  const Checkpoints one = in(folder.path(), kFingerprint, 1);
+  one.save(state_at(21));
+  CHECK(entries_in(folder.path()) == std::vector{folder / "epoch-0021.h5"});
+}
+
+TEST_CASE("the fallback folder of a run does not depend on symbolic links in its path") {
+  const TemporaryFolder folder;
+  fs::create_directory_symlink(".", folder / "link");
+  const auto fallback = [](const path& run) {
+    return convoke::run::fallback_of("/spare", run, run / "checkpoints").string();
+  };
+  CHECK(fallback(folder / "link/run") == fallback(folder / "run"));
+  CHECK_THAT(fallback(folder / "run"), EndsWith("/checkpoints"));
+}
+
 TEST_CASE("on a full disk the earlier checkpoint stays, and the error names the file") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path());

@@ -78,12 +78,12 @@ TEST_CASE("values are compared by their bits") {
 
 TEST_CASE("the files of two runs are compared in the order of training") {
   const TemporaryFolder folder;
+  write_checkpoint(folder / "b/checkpoints", checked_state_at(1));
   for (const char* run : {"a", "b"}) {
-    for (const int epochs : {2, 10, 9})
+    for (const int epochs : {2, 9, 10})
       write_checkpoint(folder / run / "checkpoints", checked_state_at(epochs));
     write_model(folder / run / "model.h5", tiny::parameters(5));
   }
-  write_checkpoint(folder / "b/checkpoints", checked_state_at(1));
   const RunFiles files = files_of_runs(folder / "a", folder / "b");
   CHECK(files.both == std::vector<path>{"checkpoints/epoch-0002.h5", "checkpoints/epoch-0009.h5",
                                         "checkpoints/epoch-0010.h5", "model.h5"});

@@ -87,7 +87,10 @@ TEST_CASE("the folder shows whether a run is running, stopped, silent or complet
   }
   write_file(run.folder / "summary.json", R"({"makespan_seconds":75.5,"test":{"accuracy":0.987}})");
   CHECK(run.view().state == State::kComplete);
-  CHECK_THAT(to_text(run.view(), 80), Contains("test accuracy 0.9870"));
+  CHECK_THAT(to_text(run.view(), 80), Contains("test accuracy 0.9870") && !Contains("resumed"));
+  write_file(run.folder / "summary.json",
+             R"({"makespan_seconds":75.5,"resumed":true,"test":{"accuracy":0.987}})");
+  CHECK_THAT(to_text(run.view(), 80), Contains("since it was resumed, test accuracy 0.9870"));
 }
 
 TEST_CASE("a folder that is not a run is refused") {

@@ -123,13 +123,24 @@ TEST_CASE("a command names its run folder, ranks and hosts") {
   CHECK(resumed.again({}, {}).words() == resumed.words());
 
   const LaunchCommand ranks(words_in(
-      "env A=1 mpirun --mca plm_rsh_agent rsh -np 4 --host a:2,b,b apptainer exec convoke.sif convoke "
+      "env A=1 mpirun.openmpi --mca plm_rsh_agent rsh -np 4 --host a:2,b,b apptainer exec convoke.sif convoke "
       "train x --resume --output r"));
   CHECK(ranks.run() == "r");
   CHECK(ranks.ranks() == 4);
   CHECK(ranks.by_mpirun());
   CHECK(ranks.agent() == "rsh");
   CHECK(ranks.hosts() == Hosts{{"a", 2}, {"b", 2}});
+
+  // Options of a program before the launcher are no options of the launcher.
+  CHECK(LaunchCommand(words_in("nice -n 10 mpirun -n 4 convoke train x --output r")).ranks() == 4);
+  CHECK(LaunchCommand(words_in("nice -n 10 convoke train x --output r")).ranks() == 0);
+  const char* timed = "time -o mpirun.log nice -n 10 mpirun -n 4 convoke train x --output r";
+  CHECK(LaunchCommand(words_in(timed)).ranks() == 4);
+
+  const auto run = [](const std::string& command) { return LaunchCommand(words_in(command)).run().string(); };
+  CHECK(run("mpirun -n 2 -wdir w convoke train x --output r") == "w/r");
+  CHECK(run("mpirun --wdir w convoke train --resume /r") == "/r");
+  CHECK(run("srun --chdir=/w -n 2 convoke train x --output r") == "/w/r");
 
   const auto refusal = [](const char* command) {
     return error_of([&] { const LaunchCommand refused(words_in(command)); });
@@ -174,6 +185,9 @@ TEST_CASE("in a Slurm job, a launcher without hosts gets the nodes that are up")
   CHECK(own.ranks() == 6);
   CHECK(text_of(own.again(all, left)) ==
         "srun -N2 -w n1,n3 -c 2 -n 4 apptainer exec -w c.sif convoke train x --output r --resume");
+  const LaunchCommand bound(words_in("numactl -N 0 srun convoke train x --output r"));
+  CHECK(text_of(bound.again(all, left)) ==
+        "numactl -N 0 srun --nodes=2 --nodelist=n1,n3 convoke train x --output r --resume");
   const LaunchCommand mpirun(words_in("mpirun convoke train x --output r"));
   CHECK(text_of(mpirun.again(all, left)) == "mpirun --host n1:2,n3:2 convoke train x --output r --resume");
 }

@@ -9,10 +9,10 @@ namespace convoke::os {
 /// While this object exists, SIGTERM, SIGINT, SIGUSR1 and SIGHUP (a terminal or connection was closed) ask
 /// this process to stop at a convenient point instead of ending it. A second SIGINT ends it; another of the
 /// others has no effect, also after destruction, so that a process that has stopped on request keeps its exit
-/// code. A SIGHUP that the process ignores (nohup) has no effect at all; after another one,
-/// output to the closed terminal is dropped. Only one such object may
-/// exist at a time. The thread that trains creates it and alone receives signals: all other threads that
-/// Convoke starts block them (BlockedSignals).
+/// code. They arrive also if the parent of this process has blocked them. A SIGHUP that the process ignores
+/// (nohup) has no effect at all; after another one, output to the closed terminal is dropped. Only one such
+/// object may exist at a time. The thread that trains creates it and alone receives signals: all other
+/// threads that Convoke starts block them (BlockedSignals).
 ///
 /// The handler has a separate stack: up to version 3.11, oneDNN's generated matrix products set `rsp` to a
 /// buffer on the heap (its issue 4845). A handler on the thread's stack would write its frame, some three
@@ -34,6 +34,7 @@ class StopSignals {
   std::vector<std::byte> stack_;
   stack_t stack_before_{};
   std::array<struct sigaction, kSignals.size()> before_{};
+  sigset_t mask_before_{};
 };
 
 /// Blocks all signals in this thread, and in threads that it starts, while this object exists. Only the

@@ -42,8 +42,8 @@ struct CheckpointState {
 };
 
 /// Returns the folder for the checkpoints in `folder`, a part of the run folder `run`, while that cannot be
-/// written: FALLBACK/NAME-1a2b3c4d/checkpoints..., where the digits follow from the path of the run, so that
-/// runs of one name do not collide. Empty if `fallback` is empty.
+/// written: FALLBACK/NAME-1a2b3c4d/checkpoints..., where the digits follow from the path of the run without
+/// symbolic links, so that runs of one name do not collide. Empty if `fallback` is empty.
 std::filesystem::path fallback_of(const std::filesystem::path& fallback, const std::filesystem::path& run,
                                   const std::filesystem::path& folder);
 
@@ -65,9 +65,9 @@ class Checkpoints {
   const std::filesystem::path& folder() const { return folder_; }
   const std::filesystem::path& fallback() const { return fallback_; }
 
-  /// Writes a checkpoint into the folder, atomically, and removes all except the newest ones; those in the
-  /// fallback folder, which are older, too. Throws Error naming the file; earlier checkpoints are unchanged
-  /// then.
+  /// Writes a checkpoint into the folder, atomically, and removes all except the newest ones up to it: those
+  /// in the fallback folder, which are older, and later ones, which are damaged, too. Throws Error naming the
+  /// file; the other checkpoints are unchanged then.
   void save(const CheckpointState& state) const;
   /// Writes it into the fallback folder instead, which is created if it does not exist. The folder of the run
   /// is unchanged.

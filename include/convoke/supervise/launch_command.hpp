@@ -25,7 +25,7 @@ class LaunchCommand {
   explicit LaunchCommand(std::vector<std::string> words);
 
   const std::vector<std::string>& words() const { return words_; }
-  /// The folder of --output or --resume.
+  /// The folder of --output or --resume, in the folder of the launcher's --wdir or --chdir if it has one.
   const std::filesystem::path& run() const { return run_; }
   /// The number after -n or -np (srun: -n or --ntasks); 0: not stated.
   int ranks() const;
@@ -49,8 +49,9 @@ class LaunchCommand {
   std::span<const std::string_view> rank_names() const;  ///< of the option with the number of ranks
 
   std::vector<std::string> words_;
-  std::size_t program_ = 0;      ///< index of the word convoke
-  std::size_t options_end_ = 0;  ///< index of the first word after the launcher's options, if known
+  std::size_t program_ = 0;        ///< index of the word convoke
+  std::size_t options_begin_ = 0;  ///< index of the word after the launcher; `program_` if there is none
+  std::size_t options_end_ = 0;    ///< index of the first word after the launcher's options, if known
   Launcher launcher_ = Launcher::kNone;
   std::filesystem::path run_;
 };
