@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "convoke/engine/update.hpp"
+
 namespace convoke::engine {
 namespace {
 
@@ -17,9 +19,10 @@ std::size_t piece_floats(std::size_t size) { return count_pieces(size, count_pie
 }  // namespace
 
 ModelAverage::ModelAverage(StepEngine& engine, std::size_t slots, const mpi::Communicator& group,
-                           const sync::Strategy& strategy)
+                           const sync::Strategy& strategy, std::uint64_t seed)
     : engine_(engine),
       slots_(slots),
+      seed_(seed),
       rule_(strategy.state_rule()),
       momentum_(static_cast<float>(strategy.momentum())),
       share_(1.0F / static_cast<float>(group.size())),
@@ -48,10 +51,16 @@ void ModelAverage::run() {
   if (!engine_.average().empty()) average(StateArray(engine_.average().first(changing)));
   if (rule_ == sync::StateRule::kReset) engine_.reset_optimizer();
   if (rule_ != sync::StateRule::kAverage) return;
-  for (std::size_t slot = 0; slot < slots_; ++slot) average(engine_.optimizer_state(slot));
+  for (std::size_t slot = 0; slot < slots_; ++slot)
+    average(engine_.optimizer_state(slot), kMostStates + slot);
 }
 
-void ModelAverage::average(const StateArray& values) {
+// `number`: of the array, for the random numbers of its rounding. They are the same on all ranks, and an
+// update of the same step uses others.
+void ModelAverage::average(const StateArray& values, std::size_t number) {
+  const auto step = static_cast<std::uint32_t>(engine_.steps_done());
+  const StochasticRounding rounding{philox_key(seed_, Purpose::kRounding, step),
+                                    static_cast<std::uint32_t>(number)};
   for (std::size_t first = 0; first < values.size(); first += piece_.size()) {
     const std::span<float> part = piece_.span().first(std::min(piece_.size(), values.size() - first));
     values.read(first, part);
@@ -59,7 +68,7 @@ void ModelAverage::average(const StateArray& values) {
     sum_.combine(true);
     sum_.finish(true);
     for (float& value : part) value *= share_;
-    values.write(first, part);
+    values.write(first, part, rounding);
   }
 }
 

@@ -41,7 +41,7 @@ Replica::Replica(const nn::Graph& graph, const EngineOptions& options, const dat
     return std::make_unique<StepEngine>(graph, options_of_share(options, group.size()), loader, optimizer,
                                         alone);
   });
-  average_.emplace(*engine_, optimizer.state_slots(), group, strategy);
+  average_.emplace(*engine_, optimizer.state_slots(), group, strategy, options.seed);
 }
 
 void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
@@ -58,8 +58,8 @@ void Replica::step(std::uint32_t epoch, std::span<const std::uint32_t> samples, 
     };
     samples = part(samples);
     repeats = part(repeats);
-    if (samples.empty()) engine_->set_steps_done(engine_->steps_done() + 1);
-    if (samples.empty() || failure_ || !std::isfinite(sums_.loss)) return;
+    if (failure_ || !std::isfinite(sums_.loss)) return;
+    if (samples.empty()) return engine_->skip_step();
   }
   try {
     const StepEngine::StepResult result = engine_->step(epoch, samples, learning_rate, repeats);

@@ -164,6 +164,11 @@ class StepEngine::Impl {
     return result;
   }
 
+  void skip_step() {
+    ensure(group_.size() == 1, "ranks that share an engine make each step together");
+    update_.skip(++steps_done_);
+  }
+
   std::string first_bad_parameter() {
     const nn::ParameterSlot* first = nullptr;
     for (const nn::ParameterSlot& slot : layout_.slots()) {
@@ -336,6 +341,7 @@ StepEngine::StepResult StepEngine::step(std::uint32_t epoch, std::span<const std
   return impl_->step(epoch, samples, learning_rate, repeats);
 }
 
+void StepEngine::skip_step() { impl_->skip_step(); }
 std::string StepEngine::first_bad_parameter() { return impl_->first_bad_parameter(); }
 VerificationUse StepEngine::take_verification() { return std::exchange(impl_->verification_use_, {}); }
 std::string StepEngine::diagnose() { return impl_->diagnose(); }

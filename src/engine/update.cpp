@@ -20,8 +20,6 @@ constexpr std::size_t kBlockFloats = std::size_t{1} << 14;
 // States in bf16 are converted in pieces of this size, which stay in the first level of the cache.
 constexpr std::size_t kPieceFloats = 1024;
 
-constexpr std::size_t kMostStates = 4;
-
 bool is_vector(const nn::ParameterSlot& slot) { return slot.spec.shape.rank() <= 1; }
 
 constexpr auto has_penalty = [](const auto& block) { return block.l1 != 0 || block.l2 != 0; };
@@ -140,6 +138,12 @@ double Update::run(double learning_rate, std::int64_t step) {
   return penalty;
 }
 
+void Update::skip(std::int64_t step) {
+  step_ = step;
+  update_average({0, layout_.gradient_size()});
+  copy_frozen_to_average();
+}
+
 void Update::reset_states(std::int64_t steps_done) {
   uncounted_ = steps_done;
   if (!memory_.node().root()) return;
@@ -175,12 +179,7 @@ void Update::apply(int worker) {
   to_floats(statistics);
   update_statistics(statistics);
   update_average(statistics);
-  if (worker == 0 &&
-      !memory_.average().empty()) {  // the average of frozen parameters equals them bit for bit
-    const Range frozen{layout_.gradient_size(), layout_.size()};
-    std::copy_n(parameters_.begin() + static_cast<std::ptrdiff_t>(frozen.begin), frozen.size(),
-                memory_.average().data() + frozen.begin);
-  }
+  if (worker == 0) copy_frozen_to_average();
 }
 
 void Update::to_floats(Range range) {
@@ -247,6 +246,14 @@ void Update::update_average(Range range) {
   if (memory_.average().empty()) return;
   optim::update_average(parameters_.subspan(range.begin, range.size()), step_ == 1 ? 0 : options_.ema,
                         memory_.average().subspan(range.begin, range.size()));
+}
+
+// The average of frozen parameters equals them bit for bit.
+void Update::copy_frozen_to_average() {
+  if (memory_.average().empty()) return;
+  const Range frozen{layout_.gradient_size(), layout_.size()};
+  std::copy_n(parameters_.begin() + static_cast<std::ptrdiff_t>(frozen.begin), frozen.size(),
+              memory_.average().data() + frozen.begin);
 }
 
 }  // namespace convoke::engine

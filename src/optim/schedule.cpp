@@ -32,6 +32,12 @@ class KeyedSchedule : public Schedule {
   std::string_view name_;
 };
 
+// Returns the number of the first step at or after `epochs` epochs, a whole number. The product may be
+// rounded up: in floating point, 0.14 * 50 is above 7.
+double first_step_at(double epochs, std::int64_t per_epoch) {
+  return std::ceil(epochs * static_cast<double>(per_epoch) * (1 - 1e-12));
+}
+
 struct NoOptions {};
 constexpr std::array<Key<NoOptions>, 0> kNoScheduleKeys{};
 
@@ -148,7 +154,7 @@ class PiecewiseSchedule final : public KeyedSchedule<PiecewiseOptions, kPiecewis
   double factor(std::int64_t step, std::int64_t per_epoch, std::int64_t) const override {
     double factor = 1;
     for (std::size_t k = 0; k < options_.epochs.size(); ++k) {
-      const double begin = std::ceil(options_.epochs[k] * static_cast<double>(per_epoch));
+      const double begin = first_step_at(options_.epochs[k], per_epoch);
       if (static_cast<double>(step) >= begin) factor = options_.factors[k];
     }
     return factor;
@@ -278,7 +284,7 @@ class Warmup final : public Schedule {
 
   //   (step + 1) / rise for the first `rise` steps: the rate rises from 0, and no step has rate 0
   double factor(std::int64_t step, std::int64_t per_epoch, std::int64_t total) const override {
-    const auto rise = static_cast<std::int64_t>(std::ceil(epochs_ * static_cast<double>(per_epoch)));
+    const auto rise = static_cast<std::int64_t>(first_step_at(epochs_, per_epoch));
     if (step < rise) return static_cast<double>(step + 1) / static_cast<double>(rise);
     return then_->factor(step - rise, per_epoch, total - rise);
   }

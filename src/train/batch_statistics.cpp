@@ -14,7 +14,7 @@ namespace {
 /// A batch norm with one value per channel in a sample, and the samples that its statistics cover.
 struct SingleValueNorm {
   const nn::Node* node = nullptr;
-  bool synchronized = false;  // statistics over the whole batch of a step, not over a micro-batch
+  bool synchronized = false;  // statistics over all samples of an engine's step, not over a micro-batch
 };
 
 std::int64_t values_per_channel(const Shape& shape) {
@@ -55,6 +55,18 @@ std::string micro_batches_that_do(const engine::EngineOptions& engine, std::int6
   return join(micro_batches);
 }
 
+// Returns the samples of the first step in which one of several ranks has a share of one sample; 0: in none.
+std::int64_t step_with_a_share_of_one(const engine::EngineOptions& engine, std::int64_t samples, int ranks) {
+  const engine::MicroBatchShares shares(ranks);
+  const std::int64_t full = samples >= engine.batch ? engine.batch : 0;
+  for (const std::int64_t step : {full, samples % engine.batch}) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (shares.samples(step, engine.micro_batch, rank).count == 1) return step;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string single_value_batch_norm(const nn::Graph& graph) {
@@ -63,8 +75,24 @@ std::string single_value_batch_norm(const nn::Graph& graph) {
 }
 
 void require_batch_statistics(const nn::Graph& graph, const engine::EngineOptions& engine,
-                              std::int64_t samples, const std::string& whose) {
+                              std::int64_t samples, const std::string& whose, int replicas) {
+  const auto refuse = [&](const nn::Node& node, const std::string& where, const std::string& hint) {
+    throw Error(
+        fmt::format("{}: node {} has one value per channel in a sample, {}, so its variance is undefined: {}",
+                    whose, node.name, node.shape.to_string(), where),
+        hint);
+  };
   for (const auto& [node, synchronized] : single_value_batch_norms(graph)) {
+    if (synchronized && replicas > 1) {
+      const std::int64_t step = step_with_a_share_of_one(engine, samples, replicas);
+      if (step == 0) continue;
+      refuse(*node,
+             fmt::format("each of {} ranks trains a model on its share of the batch, which is one sample for "
+                         "a rank in a step of {}",
+                         replicas, counted(step, "sample")),
+             "choose another train.batch, train.micro_batch or number of ranks, or use train.strategy = "
+             "\"allreduce\"");
+    }
     const std::int64_t size = synchronized ? engine.batch : engine.micro_batch;
     if (!leaves_one(samples, size)) continue;
     const std::string what = synchronized ? "batch" : "micro-batch";
@@ -73,12 +101,10 @@ void require_batch_statistics(const nn::Graph& graph, const engine::EngineOption
                   : fmt::format("the last {} of an epoch is one sample: {} training samples in {} of {}",
                                 what, samples, synchronized ? "batches" : "micro-batches", size);
     const std::string micro_batches = synchronized ? std::string() : micro_batches_that_do(engine, samples);
-    throw Error(
-        fmt::format("{}: node {} has one value per channel in a sample, {}, so its variance is undefined: {}",
-                    whose, node->name, node->shape.to_string(), where),
-        micro_batches.empty()
-            ? "choose another train.batch, or use one sample more or less (data.validation_split)"
-            : fmt::format("set train.micro_batch to {}; or freeze the node", micro_batches));
+    refuse(*node, where,
+           micro_batches.empty()
+               ? "choose another train.batch, or use one sample more or less (data.validation_split)"
+               : fmt::format("set train.micro_batch to {}; or freeze the node", micro_batches));
   }
 }
 

@@ -166,12 +166,13 @@ void Checkpointing::save(const run::CheckpointState& state) {
   if (left_out.empty()) use.longest_wait = std::max(use.longest_wait, seconds);
 }
 
-void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
+void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated,
+                              std::int64_t epoch) {
   const double cost = context_.job.loop.early_stopping.cost(validated.loss, validated.accuracy);
   if (context_.job.checkpoints.keep_best == 0 || !context_.group.root() || std::isinf(cost)) return;
   const Span span(Activity::kCheckpoint);
   try {
-    give_best(parameters, validated);
+    give_best(parameters, validated, epoch);
   } catch (const std::exception& error) {
     context_.reports.progress.warn(fmt::format("the model after step {} is not kept as one of the best: {}",
                                                validated.step, error.what()));
@@ -179,7 +180,8 @@ void Checkpointing::keep_best(const std::vector<float>& parameters, const run::V
   }
 }
 
-void Checkpointing::give_best(const std::vector<float>& parameters, const run::Validated& validated) {
+void Checkpointing::give_best(const std::vector<float>& parameters, const run::Validated& validated,
+                              std::int64_t epoch) {
   const auto cost = cost_by(context_.job.loop.early_stopping);
   note_written();
   // Most validations are worse than the written models: they need not wait for the writer to read the files.
@@ -191,6 +193,7 @@ void Checkpointing::give_best(const std::vector<float>& parameters, const run::V
   if (!best_models_.admits(validated)) return;
   const auto best = std::make_shared<Best>();
   best->validated = validated;
+  best->epoch = epoch;
   best->parameters = parameters;
   unwritten_.push_back(best);
   write(best);
@@ -217,7 +220,9 @@ void Checkpointing::note_written() {
 
 void Checkpointing::write(const std::shared_ptr<Best>& best) {
   writer_.give([this, best] {
-    best_models_.keep(context_.job.model, best->parameters, best->validated);
+    run::ModelDescription model = context_.job.model;
+    model.graph = graph_in_epoch(context_.job, best->epoch);
+    best_models_.keep(model, best->parameters, best->validated);
     best->written = true;
   });
   ++context_.phases.checkpoints.written;

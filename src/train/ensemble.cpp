@@ -82,6 +82,7 @@ void train_member(const TrainingContext& context, std::int64_t member, TrainedMe
     if (job.weights) trainer->start_from(*job.weights);
     for_all_members([&] {
       if (context.resume) trainer->resume();
+      result.steps_before = trainer->steps();
       if (context.logs == nullptr) return;
       context.logs->begin(member, context.resume ? std::optional(trainer->steps()) : std::nullopt);
     });
@@ -138,6 +139,7 @@ constexpr std::array kMemberFields{
     field<&TrainedMember::failure>("failure"),
     field<&TrainedMember::epochs_done>("epochs_done"),
     field<&TrainedMember::steps>("steps"),
+    field<&TrainedMember::steps_before>("steps_before"),
     field<&TrainedMember::stopped_at>("stopped_at"),
     field<&TrainedMember::stopped_in>("stopped_in"),
     field<&TrainedMember::restores>("restores"),
@@ -182,11 +184,18 @@ run::Checkpoints checkpoints_of(const Job& job, const run::RunFolder& run, std::
 
 std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
                                 const mpi::Communicator& world) {
-  if (!single_value_batch_norm(job.model.graph).empty()) {
-    for (std::int64_t member = 0; member < job.ensemble.members; ++member) {
-      const auto samples = static_cast<std::int64_t>(samples_of(job, loaders, member).train.size());
-      require_batch_statistics(job.model.graph, job.engine, samples, title_of(job, member));
-    }
+  const nn::Graph trained = graph_in_epoch(job, job.loop.epochs);
+  if (!single_value_batch_norm(trained).empty()) {
+    const bool together = job.loop.strategy->sums_gradients(std::max<std::int64_t>(0, job.loop.epochs - 1));
+    const bool any_group = groups.equal && groups.count < groups.members;  // each may train any member
+    mpi::together(world, [&] {  // the groups may have different numbers of ranks
+      for (std::int64_t member = 0; member < job.ensemble.members; ++member) {
+        if (!any_group && member % groups.count != groups.mine) continue;  // another group trains it
+        const auto samples = static_cast<std::int64_t>(samples_of(job, loaders, member).train.size());
+        require_batch_statistics(trained, job.engine, samples, title_of(job, member),
+                                 together ? 1 : groups.group.size());
+      }
+    });
   }
   require_soups(job, loaders);
   const data::Holdout first = samples_of(job, loaders, groups.mine);

@@ -101,14 +101,15 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   vote::Diversity diversity(members);
   diversity.add(votes.labels, truth);
   group.sum(diversity.counts());
+  const std::vector<double> mean = counts.mean_probabilities();
   std::vector<RuleOutcome> rules;
   for (std::size_t rule = 0; rule < prefixes.size(); ++rule) {
     rules.push_back(
         outcome_of(std::move(prefixes[rule]), votes.elected[rule], truth, evaluator.classes(), group));
+    rules.back().mistakes = worst_mistakes(votes, rule, mean, truth, mine, kMistakes, group);
   }
 
   const auto samples = static_cast<std::int64_t>(ids.size());
-  const std::vector<double> mean = counts.mean_probabilities();
   Evaluation result{
       .samples = samples,
       .members = {},
@@ -117,8 +118,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
       .ranking = rank(mean, truth, evaluator.classes(), top_k, group),
       .calibration = calibration_of(std::span<const double>(mean), truth, evaluator.classes(), group),
       .member_calibration = std::move(member_calibration),
-      .soups = {},
-      .mistakes = worst_mistakes(votes, mean, truth, mine, kMistakes, group)};
+      .soups = {}};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
     result.members.push_back(losses[m].score(correct[m], samples, group));
   }

@@ -28,13 +28,20 @@ std::string difference(const Settings& a, const Settings& b) {
   return {};
 }
 
+// Returns the layers without a difference in "trainable": a vote does not depend on it, and files of earlier
+// versions also have it for layers that a stage has unfrozen.
+std::vector<Settings> layers_of(const nn::Graph& graph) {
+  std::vector<Settings> layers = nn::describe_graph(graph);
+  for (Settings& layer : layers) layer.set("trainable", true);
+  return layers;
+}
+
 std::string difference(const nn::Graph& a, const nn::Graph& b) {
   if (!(a.input_shape() == b.input_shape())) {
     return fmt::format("the input is {} in one, {} in the other", a.input_shape().to_string(),
                        b.input_shape().to_string());
   }
-  const std::vector<Settings> layers = nn::describe_graph(a);
-  const std::vector<Settings> others = nn::describe_graph(b);
+  const std::vector<Settings> layers = layers_of(a), others = layers_of(b);
   for (std::size_t i = 0; i < std::min(layers.size(), others.size()); ++i) {
     if (std::string what = difference(layers[i], others[i]); !what.empty()) {
       return fmt::format("layer {} {}", i + 1, what);
@@ -99,8 +106,8 @@ Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial) {
     throw Error(
         fmt::format("{} has {} members, but the runs lack member {}", job.name, job.ensemble.members,
                     join(missing)),
-        fmt::format("train it with `convoke train RECIPE --member {}`, or let the others vote with --partial",
-                    missing.front()));
+        fmt::format("train it with `convoke train {} --member {}`, or let the others vote with --partial",
+                    shell_word(runs.front().folder + "/recipe.toml"), missing.front()));
   }
 
   Training training;

@@ -73,6 +73,11 @@ nn::Graph unfrozen_by(std::span<const Stage> stages, nn::Graph graph, std::int64
   return graph;
 }
 
+nn::Graph graph_in_epoch(const Job& job, std::int64_t epoch) {
+  const std::span<const Stage> stages = job.loop.stages;
+  return unfrozen_by(stages.first(stages_begun(stages, epoch - 1)), job.model.graph, 0);
+}
+
 double learning_rate_after(std::span<const Stage> stages, double first) {
   double rate = first;
   for (const Stage& stage : stages) rate = stage.learning_rate > 0 ? stage.learning_rate : rate;

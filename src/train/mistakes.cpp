@@ -59,7 +59,7 @@ void Votes::add(std::span<const float> predictions, std::span<const std::int32_t
   }
 }
 
-std::vector<Mistake> worst_mistakes(const Votes& votes, std::span<const double> mean,
+std::vector<Mistake> worst_mistakes(const Votes& votes, std::size_t rule, std::span<const double> mean,
                                     std::span<const std::int32_t> truth, std::span<const std::uint32_t> ids,
                                     std::size_t most, const mpi::Communicator& group) {
   const std::size_t classes = ids.empty() ? 0 : mean.size() / ids.size();
@@ -69,8 +69,7 @@ std::vector<Mistake> worst_mistakes(const Votes& votes, std::span<const double> 
   };
   std::vector<std::size_t> wrong;  // indices into `ids`, worst first
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto row = mean.subspan(i * classes, classes);
-    if (std::max_element(row.begin(), row.end()) - row.begin() != truth[i]) wrong.push_back(i);
+    if (votes.elected[rule][i] != truth[i]) wrong.push_back(i);
   }
   std::sort(wrong.begin(), wrong.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(probability_of_truth(a), ids[a]) < std::pair(probability_of_truth(b), ids[b]);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
+#include <string_view>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
@@ -15,6 +17,27 @@
 
 namespace convoke::train {
 namespace {
+
+/// The keys of summary.json about the cost of the run, not about its models.
+constexpr std::array<std::string_view, 19> kCostKeys{"ranks",
+                                                     "threads",
+                                                     "all_threads",
+                                                     "cores",
+                                                     "makespan_seconds",
+                                                     "phases",
+                                                     "rank_phases",
+                                                     "exposed_share",
+                                                     "seconds_to_first_step",
+                                                     "images_per_second",
+                                                     "core_seconds",
+                                                     "peak_rss_mib",
+                                                     "predicted_rss_mib",
+                                                     "other_programs",
+                                                     "straggler",
+                                                     "checkpoints",
+                                                     "verification",
+                                                     "features",
+                                                     "resumed"};
 
 // Counted over the time that the slowest rank spends in training steps, which never exceeds the makespan.
 double images_per_second(const Verdict& verdict, const Cost& cost) {
@@ -117,11 +140,8 @@ std::string summary_title(const Job& job, const Verdict& verdict) {
 
 // "361,090 trainable", and with stages also how many are trained in the last one.
 std::string trainable_text(const Job& job) {
-  const std::span<const Stage> begun =
-      std::span(job.loop.stages)
-          .first(stages_begun(job.loop.stages, std::max<std::int64_t>(job.loop.epochs, 1) - 1));
   const std::int64_t first = job.model.graph.trainable_count();
-  const std::int64_t last = unfrozen_by(begun, job.model.graph, 0).trainable_count();
+  const std::int64_t last = graph_in_epoch(job, std::max<std::int64_t>(job.loop.epochs, 1)).trainable_count();
   const std::string text = format_count(first) + " trainable";
   return last == first ? text : fmt::format("{}, {} in the last stage", text, format_count(last));
 }
@@ -168,6 +188,29 @@ bool waits_for_slow_workers(const Job& job, const Verdict& verdict, const Cost& 
 }
 
 }  // namespace
+
+bool was_finished(const Settings& earlier, const Verdict& verdict) {
+  const auto same = [](const Settings& then, const TrainedMember& now) {
+    return count_at(then, "member") == now.model.index && count_at(then, "epochs") == now.epochs_done;
+  };
+  return verdict.samples_processed() == 0 &&
+         std::ranges::equal(tables_at(earlier, "member_facts"), verdict.members, same);
+}
+
+Settings with_cost_of(const Settings& earlier, const Settings& summary) {
+  const auto is_cost = [](const std::string& key) {
+    return std::ranges::find(kCostKeys, key) != kCostKeys.end();
+  };
+  Settings result;
+  for (const auto& [key, value] : summary.entries()) {
+    const Value* kept = is_cost(key) ? earlier.find(key) : &value;
+    if (kept != nullptr) result.set(key, *kept);
+  }
+  for (const auto& [key, value] : earlier.entries()) {
+    if (is_cost(key)) result.set(key, value);
+  }
+  return result;
+}
 
 void add_member_facts(const Settings& summary, TrainedMember& member) {
   member.epochs_done = count_at(summary, "epochs").value_or(0);
@@ -231,6 +274,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"test", evaluation_summary(verdict.test, verdict.rule, verdict.voters)},
                   {"member_facts", member_facts(verdict)}};
   result.set("rank_phases", rank_settings(cost.rank_times));
+  if (verdict.resumed()) result.set("resumed", true);
   if (!std::isnan(cost.other_programs)) result.set("other_programs", cost.other_programs);
   if (cost.straggler) result.set("straggler", to_settings(*cost.straggler));
   result.set("checkpoints", to_settings(cost.checkpoints));
@@ -249,7 +293,9 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
   std::string text = fmt::format("{}: {}, {} x {}, reduction {}\n", job.name, summary_title(job, verdict),
                                  counted(cost.ranks, "rank"), counted(cost.threads, "thread"),
                                  job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
-  text += fmt::format("  makespan      {:.2f} s\n", cost.makespan_seconds) + phase_text(cost);
+  text += fmt::format("  makespan      {:.2f} s{}\n", cost.makespan_seconds,
+                      verdict.resumed() ? " since the run was resumed" : "") +
+          phase_text(cost);
   const run::Spread steps = cost.steps();
   text += fmt::format(
       "  training      {} images/s: {} images in {:.2f} s{}\n",

@@ -64,11 +64,13 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
     const FeatureCache* features = this->features(parameters);
     mpi::together(context_.group, [&] {
       const std::size_t cached = features == nullptr ? 0 : features->last_node();
-      if (!evaluator_ || cached != cached_) {
+      const std::size_t stages = stages_begun(context_.job.loop.stages, state.epochs_done);
+      if (!evaluator_ || cached != cached_ || stages != stages_) {
         cached_ = cached;
-        evaluator_.emplace(
-            cached == 0 ? context_.job.model.graph : nn::suffix_of(context_.job.model.graph, cached),
-            engine::evaluator_options(context_.job.engine, context_.job.model.classes()));
+        stages_ = stages;
+        const nn::Graph graph = graph_in_epoch(context_.job, state.epochs_done + 1);
+        evaluator_.emplace(cached == 0 ? graph : nn::suffix_of(graph, cached),
+                           engine::evaluator_options(context_.job.engine, context_.job.model.classes()));
       }
       // The prefix's parameters come first.
       const std::size_t known = features == nullptr ? 0 : features->parameters().size();
@@ -133,7 +135,8 @@ void Validation::record(const engine::Score& score, const std::vector<float>& pa
     mpi::together(context_.group, [&] { best.parameters = parameters; });
   }
   checkpointing_.keep_best(parameters,
-                           {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy});
+                           {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy},
+                           state.epochs_done + 1);
   if (!best.stopped) return;
   context_.reports.progress.note(
       best.updates == 0

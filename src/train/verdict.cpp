@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -31,6 +32,13 @@ void write_models(const Job& job, std::span<const TrainedMember* const> voters,
   run::write_ensemble(folder.ensemble(), job.model, models, next);
 }
 
+// Returns the network as it was trained at last. All members of an ensemble have one network, also those that
+// stopped before the last stage, because models that vote together must have equal networks.
+nn::Graph graph_at_end(const Job& job, const TrainedMember& member) {
+  return graph_in_epoch(job,
+                        job.is_ensemble ? job.loop.epochs : std::max(member.epochs_done, member.stopped_in));
+}
+
 [[noreturn]] void throw_without_voters(const std::vector<TrainedMember>& members) {
   std::vector<std::string> reasons;
   for (const TrainedMember& member : members) {
@@ -47,10 +55,15 @@ std::int64_t Verdict::samples_processed() const {
                                [](const TrainedMember& member) { return member.samples_processed; });
 }
 
+bool Verdict::resumed() const {
+  return std::ranges::any_of(members, [](const TrainedMember& member) { return member.steps_before > 0; });
+}
+
 Verdict gather_and_vote(const Job& job, const Training& training, const Groups& groups,
                         const mpi::Communicator& world, const data::BatchLoader& test,
                         const run::RunFolder& folder, run::Phases& phases, const DataLoaders* loaders) {
   const Timeline::Use use(*phases.timeline);
+  Job trained = job;  // with the network as it was trained at last
   Verdict verdict;
   verdict.rule = job.ensemble.rule;
   std::vector<const TrainedMember*> voters;
@@ -64,20 +77,23 @@ Verdict gather_and_vote(const Job& job, const Training& training, const Groups& 
       verdict.voters.push_back(member.model.index);
     }
     if (voters.empty()) throw_without_voters(verdict.members);
+    trained.model.graph = graph_at_end(job, *voters.front());
     const std::size_t values = engine::canonical_values(engine::canonical_parameters(job.model.graph));
     exchange.emplace(voters, training.members, values, world);
     exchange->bring_to_root(
-        [&](const MemberExchange::Next& next) { write_models(job, voters, next, folder); });
+        [&](const MemberExchange::Next& next) { write_models(trained, voters, next, folder); });
   }
   const Span span(Activity::kEvaluation);
-  engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine, job.model.classes()));
+  engine::Evaluator evaluator(trained.model.graph,
+                              engine::evaluator_options(job.engine, job.model.classes()));
   const auto parameters = [&](std::int64_t voter) {
     return exchange->bring_to_all(static_cast<std::size_t>(voter));
   };
   verdict.test =
       evaluate(evaluator, std::ssize(voters), parameters, test, all_ids(test.split()), world, job.loop.top_k);
   if (voters.size() > 1 && !job.ensemble.soups.empty()) {
-    verdict.test.soups = make_soups(job, training, verdict, groups, world, loaders, test, evaluator, folder);
+    verdict.test.soups =
+        make_soups(trained, training, verdict, groups, world, loaders, test, evaluator, folder);
   }
   verdict.report = metrics::classification_report(verdict.test.rule(job.ensemble.rule).all);
   run::on_root(world, [&] {
@@ -176,7 +192,7 @@ Settings evaluation_details(const Evaluation& evaluation, const std::string& rul
   for (const metrics::Calibration& each : evaluation.member_calibration) {
     calibrations.emplace_back(to_settings(each));
   }
-  for (const Mistake& mistake : evaluation.mistakes) mistakes.emplace_back(to_settings(mistake));
+  for (const Mistake& mistake : evaluation.rule(rule).mistakes) mistakes.emplace_back(to_settings(mistake));
   Settings details{{"samples", evaluation.samples},
                    {"classes", matrix.classes()},
                    {"members", Value::Array(members.begin(), members.end())},

@@ -63,6 +63,11 @@ TEST_CASE("a piecewise schedule has a factor from each boundary on") {
               100, {0, 10, 20, 30, 40, 50, 60, 70}),
       {1, 1, 0.1, 0.1, 0.1, 0.01, 0.01, 0.01});
   check_near(factors({{"name", "piecewise"}, {"epochs", 0.25}, {"factors", 2}}, 100, {2, 3}), {1, 2});
+  // In floating point, 0.14 * 50 is above 7.
+  const auto early = make_schedule({{"name", "piecewise"}, {"epochs", 0.14}, {"factors", 2}});
+  CHECK(early->factor(6, 50, 100) == 1);
+  CHECK(early->factor(7, 50, 100) == 2);
+  CHECK(make_schedule({{"warmup_epochs", 0.14}})->factor(6, 50, 100) == 1);
 }
 
 TEST_CASE("a polynomial schedule equals Keras'") {

@@ -79,6 +79,26 @@ TEST_CASE("a run is refused exactly if one of its micro-batches is a single samp
   }
 }
 
+TEST_CASE("a synchronized batch norm is refused if a step, or a rank's share of it, is a single sample") {
+  Settings synchronized = kBatchNorm;
+  synchronized.set("synchronized", true);
+  const nn::Graph graph = graph_of({4}, synchronized);
+  engine::EngineOptions options;
+  options.batch = 32;
+  const auto refused_on = [&](int replicas, std::int64_t samples, std::int64_t micro_batch) {
+    options.micro_batch = micro_batch;
+    return error_of([&] { require_batch_statistics(graph, options, samples, "job", replicas); });
+  };
+  CHECK_THAT(refused_on(1, 65, 8), Contains("the last batch of an epoch is one sample"));
+  CHECK(refused_on(1, 73, 8).empty());
+  CHECK_THAT(refused_on(2, 73, 8),
+             Contains("each of 2 ranks trains a model on its share of the batch, which is "
+                      "one sample for a rank in a step of 9 samples"));
+  CHECK(refused_on(2, 74, 8).empty());
+  CHECK_THAT(refused_on(32, 64, 1), Contains("in a step of 32 samples"));
+  CHECK(refused_on(16, 64, 1).empty());
+}
+
 TEST_CASE("the hint names micro-batches that leave no sample alone") {
   engine::EngineOptions options;
   options.batch = 32;

@@ -47,6 +47,28 @@ TEST_CASE("a model fits samples of its shape, type and classes") {
         "x.h5 has 3 classes, but the loss of model.h5 has 4 class weights");
 }
 
+TEST_CASE("classes have the same numbers in a model and a dataset; other names are only noted") {
+  auto model = model_of({6});
+  auto info = info_of(data::SampleType::kFloat32, {6});
+  const auto compared = [&](std::vector<std::string> names) {
+    info.class_names = std::move(names);
+    return require_same_classes(model, "model.h5", info, "x.h5");
+  };
+  CHECK(compared({"b", "a", "c"}).empty());  // the model has no names
+  model.class_names = {"normal", "mild", "severe"};
+  CHECK(compared({"normal", "mild", "severe"}).empty());
+  CHECK(compared({}).empty());
+  CHECK(error_of([&] {
+          compared({"mild", "normal", "severe"});
+        }) == "x.h5: class 0 is \"mild\", but in the model of model.h5 it is \"normal\"");
+  CHECK(hint_of([&] {
+          compared({"mild", "normal", "severe"});
+        }) == "prepare it again with --class-names normal,mild,severe");
+  CHECK_THAT(error_of([&] { compared({"none", "normal", "severe"}); }), Contains("class 1 is \"normal\""));
+  CHECK(compared({"normal", "n02", "severe"}) ==
+        "x.h5: class 1 is \"n02\", but in the model of model.h5 it is \"mild\"");
+}
+
 TEST_CASE("a split that is read later must match the training split") {
   const TemporaryFolder folder;
   const auto file = folder / "x.h5";

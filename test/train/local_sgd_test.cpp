@@ -1,5 +1,7 @@
 #include "convoke/data/epoch_plan.hpp"
+#include "convoke/engine/model_average.hpp"
 #include "convoke/engine/segments.hpp"
+#include "convoke/nn/freeze.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
@@ -107,6 +109,76 @@ TEST_CASE("local SGD is the same as a plain loop over replicas, bit for bit") {
         plain_loop(local_job({}), world().size(), 2, 0, false, self));
   CHECK(trained(local_job({{"every", 3}, {"momentum", 0.5}, {"optimizer_state", "keep"}}), world()) ==
         plain_loop(local_job({}), world().size(), 3, 0.5F, true, self));
+}
+
+TEST_CASE("the moving average counts a first step in which some ranks have no samples") {
+  const tiny::Pictures pictures(8);  // one micro-batch
+  Job job = local_job({});
+  job.engine.update.ema = 0.9;
+  job.loop.learning_rate = 0;
+  const auto after = [&](std::int64_t epochs) {
+    job.loop.epochs = epochs;
+    const Result result = train_all(job, pictures, world());
+    return tiny::of_node(job.model.graph, "conv2d_1", result.parameters());
+  };
+  const std::vector<float> start = after(0), result = after(1);
+  CHECK(result.size() == 8 * 9 + 8);
+  for (std::size_t i = 0; i < result.size(); ++i) CHECK(result[i] == Approx(start[i]));
+}
+
+TEST_CASE("the mean of states in bf16 is right on average, and the same on all ranks") {
+  const tiny::Pictures pictures(8);
+  const data::BatchLoader loader = pictures.loader();
+  Job job = local_job({});
+  job.engine.update.state_precision = nn::Precision::kBfloat16;
+  const mpi::Communicator self = world().split(world().rank(), 0);
+  engine::StepEngine engine(job.model.graph, job.engine, loader, *job.loop.optimizer, self);
+  const engine::StateArray state = engine.optimizer_state(0);
+  std::vector<float> values(state.size(), world().rank() == 0 ? 1 + 0x1p-7F : 1.0F);  // neighbors in bf16
+  state.write(0, values);
+  engine::ModelAverage(engine, job.loop.optimizer->state_slots(), world(), *job.loop.strategy, 3).run();
+  state.read(0, values);
+  double sum = 0;
+  for (const float value : values) sum += value - 1;
+  CHECK(sum / static_cast<double>(values.size()) == Approx(0x1p-7 / world().size()).epsilon(0.4));
+  std::vector<float> first = values;
+  world().broadcast(std::as_writable_bytes(std::span(first)));
+  CHECK(first == values);
+}
+
+TEST_CASE("a batch norm over a single sample is refused in the share of a rank, and in a later stage") {
+  const tiny::Pictures pictures(41);  // the last step of an epoch has a micro-batch of 8 samples and one of 1
+  const data::BatchLoader loader = pictures.loader();
+  Job job = tiny::job();
+  const auto refused = [&] {
+    return error_of([&] { require_trainable(job, loader, split(world(), 1), world()); });
+  };
+  const auto network = [](bool synchronized) {
+    return nn::build_graph(Shape{1, 8, 8},
+                           {{{"layer", "flatten"}},
+                            {{"layer", "batch_norm"}, {"name", "norm"}, {"synchronized", synchronized}},
+                            {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+  };
+  job.model.graph = network(true);
+  CHECK(refused().empty());
+  job.loop.strategy = sync::make_strategy({{"name", "local-sgd"}, {"after_epochs", 1}});
+  CHECK(refused().empty() == (world().size() == 1));
+  job.loop.epochs = 1;
+  CHECK(refused().empty());
+  job.model.graph = network(false);
+  nn::freeze(job.model.graph, std::vector<std::string>{"norm"});
+  job.loop.stages = {{.epoch = 2, .unfreeze = {"norm"}, .learning_rate = 0}};
+  CHECK(refused().empty());
+  job.loop.epochs = 2;
+  CHECK_THAT(refused(), Contains("the last micro-batch of an epoch is one sample"));
+
+  // Only the members that a group trains count.
+  job.ensemble = {.members = 5, .shards = data::Sharding::kContiguous};  // the last has 9 samples, others 8
+  const auto refused_alone = [&](std::int64_t member) {
+    return error_of([&] { require_trainable(job, loader, only(world(), member, 5), world()); });
+  };
+  CHECK(refused_alone(0).empty());
+  CHECK_THAT(refused_alone(4), Contains("the last micro-batch of an epoch is one sample"));
 }
 
 TEST_CASE("one rank, and epochs that sum gradients, train as without local SGD") {

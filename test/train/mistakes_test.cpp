@@ -44,19 +44,20 @@ struct Polled {
     for (std::size_t m = 0; m < kMembers; ++m) all.add(predictions(m));
     return all;
   }
-  std::vector<train::Mistake> worst(std::size_t most, const mpi::Communicator& group) const {
+  std::vector<train::Mistake> worst(std::size_t rule, std::size_t most,
+                                    const mpi::Communicator& group) const {
     train::Votes votes;
     for (std::size_t m = 0; m < kMembers; ++m)
       votes.add(predictions(m), vote::labels_in(predictions(m), kClasses));
-    for (const std::string& rule : vote::rule_names())
-      votes.elected.push_back(vote::elect(vote::find_rule(rule), counts()));
-    return train::worst_mistakes(votes, counts().mean_probabilities(), truth, ids, most, group);
+    for (const std::string& name : vote::rule_names())
+      votes.elected.push_back(vote::elect(vote::find_rule(name), counts()));
+    return train::worst_mistakes(votes, rule, counts().mean_probabilities(), truth, ids, most, group);
   }
 };
 
 }  // namespace
 
-TEST_CASE("the worst mistakes are collected from all ranks, with the vote of each member") {
+TEST_CASE("the worst mistakes of each rule are collected from all ranks, with the vote of each member") {
   constexpr std::uint32_t kSamples = 101;
   const auto begin_of = [&](int rank) {
     return kSamples * static_cast<std::uint32_t>(rank) / static_cast<std::uint32_t>(world().size());
@@ -64,40 +65,38 @@ TEST_CASE("the worst mistakes are collected from all ranks, with the vote of eac
   const Polled mine(begin_of(world().rank()), begin_of(world().rank() + 1));
   const Polled all(0, kSamples);
 
-  // Expected, by a plain loop: (probability of the truth, id) of the samples whose truth the mean does not
-  // elect.
   const std::vector<double> mean = all.counts().mean_probabilities();
-  std::vector<std::pair<double, std::int64_t>> expected;
-  for (std::uint32_t i = 0; i < kSamples; ++i) {
-    std::int32_t best = 0;
-    for (std::int32_t c = 1; c < kClasses; ++c) {
-      if (mean[i * kClasses + static_cast<std::size_t>(c)] >
-          mean[i * kClasses + static_cast<std::size_t>(best)])
-        best = c;
+  const std::vector<std::int32_t> by_majority = vote::elect(vote::find_rule("majority"), all.counts());
+  const std::vector<std::int32_t> labels = vote::labels_in(all.probabilities, kClasses);
+  for (std::size_t rule = 0; rule < vote::rule_names().size(); ++rule) {
+    CAPTURE(rule);
+    // Expected, by a plain loop: (mean probability of the truth, id) of the samples that the rule gets wrong.
+    const std::vector<std::int32_t> elected =
+        vote::elect(vote::find_rule(vote::rule_names()[rule]), all.counts());
+    std::vector<std::pair<double, std::int64_t>> expected;
+    for (std::uint32_t i = 0; i < kSamples; ++i) {
+      if (elected[i] != all.truth[i])
+        expected.emplace_back(mean[i * kClasses + static_cast<std::size_t>(all.truth[i])], i);
     }
-    if (best != all.truth[i])
-      expected.emplace_back(mean[i * kClasses + static_cast<std::size_t>(all.truth[i])], i);
-  }
-  std::sort(expected.begin(), expected.end());
+    std::sort(expected.begin(), expected.end());
 
-  for (const std::size_t most : {std::size_t{0}, std::size_t{7}, std::size_t{1000}}) {
-    const std::vector<train::Mistake> found = mine.worst(most, world());
-    REQUIRE(found.size() == std::min(most, expected.size()));
-    const std::vector<std::int32_t> by_majority = vote::elect(vote::find_rule("majority"), all.counts());
-    const std::vector<std::int32_t> labels = vote::labels_in(all.probabilities, kClasses);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      CAPTURE(i);
-      const auto sample = static_cast<std::size_t>(found[i].sample);
-      CHECK(std::pair(found[i].probability, found[i].sample) == expected[i]);
-      CHECK(found[i].truth == all.truth[sample]);
-      REQUIRE(found[i].votes.size() == kMembers);
-      for (std::size_t m = 0; m < kMembers; ++m) {
-        CHECK(found[i].votes[m] == labels[m * kSamples + sample]);
-        CHECK(found[i].probabilities[m] ==
-              static_cast<double>(all.probabilities[(m * kSamples + sample) * kClasses +
-                                                    static_cast<std::size_t>(found[i].votes[m])]));
+    for (const std::size_t most : {std::size_t{0}, std::size_t{7}, std::size_t{1000}}) {
+      const std::vector<train::Mistake> found = mine.worst(rule, most, world());
+      REQUIRE(found.size() == std::min(most, expected.size()));
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        CAPTURE(i);
+        const auto sample = static_cast<std::size_t>(found[i].sample);
+        CHECK(std::pair(found[i].probability, found[i].sample) == expected[i]);
+        CHECK(found[i].truth == all.truth[sample]);
+        REQUIRE(found[i].votes.size() == kMembers);
+        for (std::size_t m = 0; m < kMembers; ++m) {
+          CHECK(found[i].votes[m] == labels[m * kSamples + sample]);
+          CHECK(found[i].probabilities[m] ==
+                static_cast<double>(all.probabilities[(m * kSamples + sample) * kClasses +
+                                                      static_cast<std::size_t>(found[i].votes[m])]));
+        }
+        CHECK(found[i].elected.at(0) == by_majority[sample]);
       }
-      CHECK(found[i].elected.at(0) == by_majority[sample]);
     }
   }
 }
@@ -112,12 +111,12 @@ TEST_CASE("details of an evaluation leave out zero counts") {
   evaluation.diversity.add(std::vector<std::int32_t>{0, 2, 2, 0, 1, 2}, std::vector<std::int32_t>{0, 0, 2});
   evaluation.calibration.add(0.5, true);
   evaluation.member_calibration = {evaluation.calibration, evaluation.calibration};
-  evaluation.mistakes.push_back({.sample = 1,
-                                 .truth = 0,
-                                 .probability = 0.25,
-                                 .votes = {2, 1},
-                                 .probabilities = {0.5, 0.75},
-                                 .elected = {2}});
+  evaluation.rules.back().mistakes.push_back({.sample = 1,
+                                              .truth = 0,
+                                              .probability = 0.25,
+                                              .votes = {2, 1},
+                                              .probabilities = {0.5, 0.75},
+                                              .elected = {2}});
   const Settings details = train::evaluation_details(evaluation, "majority", {0, 3}, {"a", "b", "c"});
   CHECK(*details.find("confusion") ==
         Value(Value::Array{Value::Array{0, 0, 1}, Value::Array{0, 2, 1}, Value::Array{2, 2, 1}}));

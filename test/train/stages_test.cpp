@@ -1,5 +1,9 @@
 // Staged fine-tuning: from an epoch on, more parameters are trained.
-#include "convoke/train/job.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/run/model_file.hpp"
+#include "convoke/train/gathering.hpp"
+#include "convoke/train/verdict.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -110,6 +114,39 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
     CHECK(bool(stopped.training.interrupted_by));
     CHECK(train_all(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
+}
+
+TEST_CASE("objectives have the penalties of layers that a stage has unfrozen") {
+  const tiny::Pictures pictures(150);
+  Job wanted = staged();
+  wanted.loop.epochs = 2;
+  wanted.samples.validation_split = 0.2;
+  const std::size_t node = wanted.model.graph.find("hidden");
+  nn::ParameterOptions options = wanted.model.graph.node(node).options;
+  options.l2 = 0.01;
+  wanted.model.graph.set_options(node, options);
+  const tiny::Run run(world());
+  Result result = train_all(wanted, pictures, world(), run.folder);
+  const train::Verdict verdict =
+      train::gather_and_vote(wanted, result.training, train::split(world(), 1), world(), pictures.loader(),
+                             run.folder, result.phases);
+  std::vector<float> hidden = of_node("hidden", result.parameters());
+  hidden.resize(hidden.size() - 12);  // without the bias
+  double penalty = 0;
+  for (const float weight : hidden)
+    penalty += 0.01 * static_cast<double>(weight) * static_cast<double>(weight);
+  const engine::Score& test = verdict.test.members.at(0);
+  CHECK(test.objective - test.loss == Approx(penalty).epsilon(1e-3));
+  CHECK(run::load_models(run.folder.path()).description.graph.node(node).options.trainable);
+  run::ModelDescription unfrozen = wanted.model;
+  unfrozen.graph = train::graph_in_epoch(wanted, 2);
+  CHECK(train::difference(wanted.model, unfrozen).empty());  // files of earlier versions vote with new ones
+
+  std::vector<Settings> epochs = metrics::read_json_lines(run.folder.metrics());
+  std::erase_if(epochs, [](const Settings& line) { return text_at(line, "event") != "epoch"; });
+  CHECK(std::isnan(number_at(epochs.at(0), "validation_objective")));  // only the head is trained
+  CHECK(number_at(epochs.at(1), "validation_objective") - number_at(epochs.at(1), "validation_loss") ==
+        Approx(penalty).epsilon(1e-3));
 }
 
 TEST_CASE("invalid stages are refused") {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "convoke/core/aligned_buffer.hpp"
@@ -16,10 +17,10 @@ namespace convoke::engine {
 /// in their order, so the result does not depend on where they run.
 class ModelAverage {
  public:
-  /// `engine`: of this rank alone; `slots`: its optimizer's states. Collective over `group`; the arguments
-  /// must outlive it.
+  /// `engine`: of this rank alone; `slots`: its optimizer's states; `seed`: of the rounding of states in
+  /// bf16, the same on all ranks. Collective over `group`; the arguments must outlive it.
   ModelAverage(StepEngine& engine, std::size_t slots, const mpi::Communicator& group,
-               const sync::Strategy& strategy);
+               const sync::Strategy& strategy, std::uint64_t seed);
 
   /// Call it before the first step of a round, in which all ranks have the same parameters.
   void begin_round();
@@ -38,11 +39,12 @@ class ModelAverage {
   std::span<float> change() { return change_.span(); }
 
  private:
-  void average(const StateArray& values);
+  void average(const StateArray& values, std::size_t number = 0);
   void add_momentum();
 
   StepEngine& engine_;
   std::size_t slots_;
+  std::uint64_t seed_;
   sync::StateRule rule_;
   float momentum_;
   float share_;  ///< 1 / ranks

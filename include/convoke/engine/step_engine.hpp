@@ -99,6 +99,10 @@ class StepEngine {
   StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
                   std::span<const std::uint32_t> repeats = {});
 
+  /// Counts a step in which this rank, the only one of its group, has no samples. The parameters stay the
+  /// same; their average takes them once more.
+  void skip_step();
+
   /// Finds the cause of a loss that is not finite: "conv2d_2 on rank 1". Call it after the step, while its
   /// samples still exist. Collective.
   std::string diagnose();

@@ -14,6 +14,10 @@
 
 namespace convoke::engine {
 
+/// The largest number of states of an optimizer. In the rounding of states, the arrays of an update have
+/// numbers below it, and those of ModelAverage the next ones.
+constexpr std::size_t kMostStates = 4;
+
 struct UpdateOptions {
   double clip_value = 0;  ///< every element of the gradient stays within +-clip_value; 0: off
   double clip_norm = 0;   ///< limit of the norm of the gradient of all parameters together; 0: off
@@ -43,6 +47,10 @@ class Update {
   /// Makes one update; collective over the node. `step`: its number, from 1. Returns the penalty that belongs
   /// to the step's loss, computed from the parameters before the update.
   double run(double learning_rate, std::int64_t step);
+
+  /// Counts a step without samples: parameters and states stay the same, and the average takes the parameters
+  /// once more. For an engine of one rank.
+  void skip(std::int64_t step);
 
   /// Sets the optimizer's state to 0. The next update, number `steps_done` + 1, is the first one that the
   /// optimizer counts.
@@ -75,6 +83,7 @@ class Update {
   void optimize(const Part& part, std::span<float* const> states);
   void update_statistics(Range range);
   void update_average(Range range);
+  void copy_frozen_to_average();
 
   const nn::ParameterLayout& layout_;
   UpdateOptions options_;

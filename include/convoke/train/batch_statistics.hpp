@@ -14,9 +14,10 @@ std::string single_value_batch_norm(const nn::Graph& graph);
 
 /// Throws Error if such a batch norm would see a single sample: in micro-batches of one sample, or in the
 /// smaller micro-batch at the end of an epoch of `samples` training samples. The variance of one sample is 0,
-/// so the output would be constant (PyTorch refuses it too). `whose`: the run or member that the message
-/// names.
+/// so the output would be constant (PyTorch refuses it too). A synchronized batch norm sees the whole batch
+/// or, if `replicas` > 1 ranks train models of their own, a rank's share of it. `whose`: the run or member
+/// that the message names.
 void require_batch_statistics(const nn::Graph& graph, const engine::EngineOptions& engine,
-                              std::int64_t samples, const std::string& whose);
+                              std::int64_t samples, const std::string& whose, int replicas = 1);
 
 }  // namespace convoke::train

@@ -69,8 +69,9 @@ class Checkpointing {
   /// after each epoch. Collective if the engine keeps states of ranks, as finish() then is.
   void after_step(const run::CheckpointState& state);
   void after_epoch(const run::CheckpointState& state);
-  /// Writes a model file of a validation that is among the best so far. `parameters`: canonical.
-  void keep_best(const std::vector<float>& parameters, const run::Validated& validated);
+  /// Writes a model file of a validation that is among the best so far. `parameters`: canonical; `epoch`: in
+  /// which they were validated, counted from 1.
+  void keep_best(const std::vector<float>& parameters, const run::Validated& validated, std::int64_t epoch);
   /// True at the root if the last checkpoint was not written because a parameter or its optimizer state is
   /// not finite: every file is good.
   bool refused() const { return refused_; }
@@ -94,11 +95,12 @@ class Checkpointing {
   /// A model that belongs to the best ones; the write is repeated if it fails.
   struct Best {
     run::Validated validated;
+    std::int64_t epoch = 1;
     std::vector<float> parameters;
     std::atomic<bool> written = false;
   };
   static Position position_of(const run::CheckpointState& state);
-  void give_best(const std::vector<float>& parameters, const run::Validated& validated);
+  void give_best(const std::vector<float>& parameters, const run::Validated& validated, std::int64_t epoch);
   void write(const std::shared_ptr<Best>& best);
   void note_written();
   bool as_root(bool wanted) const;

@@ -20,6 +20,7 @@ struct RuleOutcome {
   std::string name;
   std::vector<double> prefix_accuracies;  ///< [k]: of the vote of the first k + 1 members
   metrics::ConfusionMatrix all;           ///< of the vote of all members
+  std::vector<Mistake> mistakes = {};     ///< the worst of the vote of all members, at most 36
 };
 
 /// A soup: one model whose parameters are a weighted mean of the members' parameters (vote::Soup).
@@ -39,7 +40,6 @@ struct Evaluation {
   metrics::Calibration calibration;  ///< from the members' mean probabilities
   std::vector<metrics::Calibration> member_calibration;
   std::vector<SoupOutcome> soups;  ///< of these models, on the same samples; after training, if wanted
-  std::vector<Mistake> mistakes;   ///< the worst by the mean probabilities, at most 36
 
   /// Throws Error that lists the known rules.
   const RuleOutcome& rule(const std::string& name) const;

@@ -141,6 +141,9 @@ struct Job {
   std::string recipe;            ///< the resolved recipe as TOML, stored in checkpoints
 };
 
+/// Returns the network as `job` trains it in `epoch`, counted from 1.
+nn::Graph graph_in_epoch(const Job& job, std::int64_t epoch);
+
 /// Returns the seed of a member: the run's seed for member 0, otherwise a number below 2^32 keyed by (seed,
 /// member).
 std::uint64_t member_seed(std::uint64_t seed, std::int64_t member);

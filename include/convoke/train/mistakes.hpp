@@ -8,7 +8,7 @@
 
 namespace convoke::train {
 
-/// A sample that the members together misclassify, and the vote of each member.
+/// A sample that the vote of the members misclassifies, and the vote of each member.
 struct Mistake {
   std::int64_t sample = 0;  ///< its id: the index in its split
   std::int32_t truth = 0;
@@ -29,12 +29,11 @@ struct Votes {
   void add(std::span<const float> predictions, std::span<const std::int32_t> chosen);
 };
 
-/// Finds the misclassified samples with the least mean probability of the true class: at most `most`, worst
-/// first (equal ones by id). A sample is misclassified if the members' mean gives another class the highest
-/// probability. `mean`: (samples, classes), as VoteCounts::mean_probabilities returns it; `truth` and `ids`:
-/// those of this rank's samples, to which the votes belong. The result is the same for any number of ranks,
-/// and on all of them. Collective.
-std::vector<Mistake> worst_mistakes(const Votes& votes, std::span<const double> mean,
+/// Finds the samples that a rule misclassifies and whose true class has the least mean probability: at most
+/// `most`, worst first (equal ones by id). `rule`: its place in vote::rule_names(). `mean`: (samples,
+/// classes), as VoteCounts::mean_probabilities returns it; `truth` and `ids`: those of this rank's samples,
+/// to which the votes belong. The result is the same for any number of ranks, and on all of them. Collective.
+std::vector<Mistake> worst_mistakes(const Votes& votes, std::size_t rule, std::span<const double> mean,
                                     std::span<const std::int32_t> truth, std::span<const std::uint32_t> ids,
                                     std::size_t most, const mpi::Communicator& group);
 

@@ -42,8 +42,15 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
              const run::OtherPrograms& others, const mpi::Communicator& world,
              std::uint64_t predicted_bytes = 0);
 
-/// Returns the content of summary.json; its keys are in docs/formats.md.
+/// Returns the content of summary.json; its keys are in docs/run-folder.md.
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);
+
+/// True if the run of the verdict was finished before and this session trained nothing. `earlier`: the
+/// content of the summary.json that the run had.
+bool was_finished(const Settings& earlier, const Verdict& verdict);
+
+/// Returns the summary with the cost that `earlier` states: ranks, times, memory and what explains them.
+Settings with_cost_of(const Settings& earlier, const Settings& summary);
 
 /// Fills in what the content of summary.json states about the training of a member.
 void add_member_facts(const Settings& summary, TrainedMember& member);

@@ -26,7 +26,8 @@ struct TrainedMember {
   std::string failure;                           ///< why the member left the vote; empty if it votes
   run::StopReason interrupted_by;                ///< if set, there is a checkpoint to resume from
   std::int64_t epochs_done = 0;
-  std::int64_t steps = 0;       ///< since the start of its training
+  std::int64_t steps = 0;         ///< since the start of its training
+  std::int64_t steps_before = 0;  ///< of these, those of earlier sessions: the steps of the loaded checkpoint
   std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: not stopped early
   std::int64_t stopped_in = 0;  ///< the epoch, from 1, of that step; 0: not stopped early
   std::int64_t samples_processed = 0;  ///< by this run on all ranks of the group

@@ -49,8 +49,9 @@ class Validation {
   Checkpointing& checkpointing_;
   std::unique_ptr<FeatureCache> own_;           // of a separate split
   std::size_t own_tried_ = 0;                   // the last node for which it was made, or could not be made
-  std::optional<engine::Evaluator> evaluator_;  // made at the first validation
+  std::optional<engine::Evaluator> evaluator_;  // made at the first validation of a stage
   std::size_t cached_ = 0;                      // the node whose features the evaluator reads; 0: none
+  std::size_t stages_ = 0;                      // whose penalties the evaluator adds
   engine::Score latest_;
   std::int64_t latest_updates_ = -1;  // the step to which latest_ belongs
 };

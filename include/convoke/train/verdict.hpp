@@ -18,7 +18,8 @@ struct Verdict {
   std::string rule;                      ///< the rule that decides
   metrics::ClassificationReport report;  ///< for the decision of all voters
 
-  std::int64_t samples_processed() const;
+  std::int64_t samples_processed() const;  ///< in this session, by all ranks
+  bool resumed() const;                    ///< a member continued from a checkpoint
 };
 
 /// Brings the members to rank 0, one at a time, to write model.h5 (one synchronous model) or ensemble.h5.
