@@ -34,6 +34,7 @@ struct Format {
   /// Writes a model and returns the written files. Null: the format is only read.
   std::vector<std::filesystem::path> (*write)(const std::filesystem::path& file, const run::ModelSet& models,
                                               const ExportOptions& options) = nullptr;
+  bool normalizes = false;  ///< a written file can normalize in its first layers (ExportOptions::raw_input)
 };
 
 /// True for a file of another program that Convoke recognizes, by its contents, and does not read: programs,
@@ -126,9 +127,10 @@ namespace onnx_export {
 /// sigmoid, and logits otherwise; the metadata "output" says which. An ensemble is one graph: its members
 /// side by side, and the mean of their probabilities. Parameters are named "<node>.weight" and so on, as in a
 /// state dict of PyTorch, except for the recurrent layers' W, R and B, whose gates are in ONNX's order.
-/// Metadata: class_names, normalization_scale, normalization_shift (JSON lists), convoke_version, output
-/// ("logits", "probabilities" or "values") and, unless it is softmax cross-entropy, loss (JSON). A file that
-/// would exceed ExportOptions::most_onnx_bytes has its weights in FILE.data beside it. Returns the files.
+/// Metadata: class_names, normalization_scale, normalization_shift (JSON lists), input ("normalized" or
+/// "raw"), convoke_version, output ("logits", "probabilities" or "values") and, unless it is softmax
+/// cross-entropy, loss (JSON). A file that would exceed ExportOptions::most_onnx_bytes has its weights in
+/// FILE.data beside it. Returns the files.
 std::vector<std::filesystem::path> write_onnx(const std::filesystem::path& file, const run::ModelSet& models,
                                               const ExportOptions& options);
 

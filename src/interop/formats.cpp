@@ -48,21 +48,24 @@ constexpr std::array kFormats{
            .help = "ONNX, of PyTorch, TensorFlow, Keras, PaddlePaddle and others",
            .recognizes = is_onnx,
            .read = read_onnx,
-           .write = onnx_export::write_onnx},
+           .write = onnx_export::write_onnx,
+           .normalizes = true},
     Format{.name = "keras",
            .extension = ".keras",
            .help = "Keras 3 model, for keras.models.load_model",
            .recognizes = keras::is_keras,
            .read = keras::read_keras,
            .read_weights = keras::read_keras_weights,
-           .write = keras_export::write_keras},
+           .write = keras_export::write_keras,
+           .normalizes = true},
     Format{.name = "h5",
            .extension = ".h5",
            .help = "whole-model HDF5 of Keras 2 and 3",
            .recognizes = keras::is_h5,
            .read = keras::read_h5,
            .read_weights = keras::read_h5_weights,
-           .write = keras_export::write_keras_h5},
+           .write = keras_export::write_keras_h5,
+           .normalizes = true},
     Format{.name = "keras-weights",
            .extension = ".weights.h5",
            .help = "weights of Keras without the model",
@@ -96,7 +99,7 @@ void resolve_normalization(Imported& imported) {
   const auto channels = static_cast<std::size_t>(data::channel_count(data::SampleType::kFloat32, input));
   model.normalization.scale.assign(channels, 1.0F);
   model.normalization.shift.assign(channels, 0.0F);
-  if (input.rank() == 3) {
+  if (input.rank() == 3 && !imported.raw_input) {
     imported.normalization_note =
         "the file does not say how pictures are normalized, so pixels enter as 0..255; "
         "convoke import --normalize changes that";
@@ -293,6 +296,13 @@ std::vector<std::filesystem::path> write_model(const std::filesystem::path& file
   if (format.write == nullptr) {
     throw Error(fmt::format("Convoke does not write the format \"{}\"", name), "choose another --format");
   }
+  if (options.raw_input && !format.normalizes) {
+    std::vector<Format> others(kFormats.begin(), kFormats.end());
+    std::erase_if(others, [](const Format& other) { return !other.normalizes; });
+    throw Error(
+        fmt::format("--raw-input has no effect on the format \"{}\": such a file cannot normalize", name),
+        fmt::format("leave it out, or choose one of the formats {}", join(names_in(others))));
+  }
   return format.write(file, models, options);
 }
 
@@ -304,7 +314,8 @@ std::vector<FormatHelp> formats() {
                     .help = std::string(format.help),
                     .reads_graph = format.read != nullptr,
                     .reads_weights = format.read_weights != nullptr,
-                    .writes = format.write != nullptr});
+                    .writes = format.write != nullptr,
+                    .normalizes = format.normalizes});
   }
   return list;
 }

@@ -113,7 +113,7 @@ struct WrittenModel {
   const nn::Graph& graph;
   const ModelWeights& weights;
   std::string prefix;              ///< makes names unique if several models share a file
-  std::vector<Value> values = {};  ///< of each node so far
+  std::vector<Value> values = {};  ///< of the nodes that have one already
 };
 
 /// One node of a WrittenModel.

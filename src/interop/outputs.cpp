@@ -85,16 +85,22 @@ std::vector<T> list_of(const nlohmann::json& facts, const char* key) {
 
 }  // namespace
 
-nlohmann::ordered_json input_facts(const run::ModelDescription& description) {
+bool normalizes(const run::ModelDescription& description, const ExportOptions& options) {
+  return options.raw_input && !description.normalization.scale.empty();
+}
+
+nlohmann::ordered_json input_facts(const run::ModelDescription& description, const ExportOptions& options) {
   nlohmann::ordered_json facts{{"class_names", description.class_names},
                                {"normalization_scale", description.normalization.scale},
-                               {"normalization_shift", description.normalization.shift}};
+                               {"normalization_shift", description.normalization.shift},
+                               {"input", normalizes(description, options) ? "raw" : "normalized"}};
   if (description.normalization.reversed) facts["channel_order"] = "reversed";
   return facts;
 }
 
-void set_input_facts(run::ModelDescription& model, const nlohmann::json& facts) {
+void set_input_facts(Imported& imported, const nlohmann::json& facts) {
   if (!facts.is_object()) return;
+  run::ModelDescription& model = imported.models.description;
   std::vector<std::string> names = list_of<std::string>(facts, "class_names");
   std::ranges::transform(names, names.begin(), one_line);
   if (std::ssize(names) == model.classes()) model.class_names = std::move(names);
@@ -102,7 +108,10 @@ void set_input_facts(run::ModelDescription& model, const nlohmann::json& facts) 
                      shift = list_of<float>(facts, "normalization_shift");
   const auto channels = static_cast<std::size_t>(nn::channels_of(model.graph.input_shape()));
   if (scale.size() != channels || shift.size() != channels) return;
-  if (model.graph.node(1).name.starts_with("normalization")) return;
+  const std::string input = text_of(facts, "input");
+  // Files of older versions do not say it, but the first of these layers has this name.
+  imported.raw_input = input.empty() ? model.graph.node(1).name.starts_with("normalization") : input == "raw";
+  if (imported.raw_input) return;
   const bool image = model.graph.input_shape().rank() == 3;
   model.normalization = {.scale = std::move(scale),
                          .shift = std::move(shift),

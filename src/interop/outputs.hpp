@@ -21,11 +21,14 @@ struct StatedOutputs {
 /// values are text or JSON. Nothing is stated if another program wrote the file, or if they are damaged.
 StatedOutputs stated_outputs(const nlohmann::json& facts);
 
+/// True if the first layers of the written file normalize.
+bool normalizes(const run::ModelDescription& description, const ExportOptions& options);
+
 /// Returns what Convoke adds about the inputs and classes: "class_names", "normalization_scale",
-/// "normalization_shift" and "channel_order".
-nlohmann::ordered_json input_facts(const run::ModelDescription& description);
-/// Sets them as far as they fit the network. One that begins with its normalization takes raw samples.
-void set_input_facts(run::ModelDescription& model, const nlohmann::json& facts);
+/// "normalization_shift", "channel_order", and "input": "raw" if the file normalizes(), else "normalized".
+nlohmann::ordered_json input_facts(const run::ModelDescription& description, const ExportOptions& options);
+/// Sets them as far as they fit the network; no normalization if its first layers normalize.
+void set_input_facts(Imported& imported, const nlohmann::json& facts);
 
 /// Returns these facts of a model; `ensemble`: of the mean of its members' probabilities.
 nlohmann::json output_facts(const run::ModelDescription& description, bool ensemble);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data/class_balance.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/backend.hpp"
@@ -162,6 +163,9 @@ std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Datase
   run::ModelSet teacher =
       run::models_from_root(world, [&] { return interop::read_model(interop::find_model(place)).models; });
   train::require_fit(teacher.description, place, dataset.info(), dataset.file());
+  const std::string other_names =
+      train::require_same_classes(teacher.description, place, dataset.info(), dataset.file());
+  if (world.root() && !other_names.empty()) fmt::print(stderr, "note: {}\n", other_names);
   train::require_vocabulary(teacher.description.graph, place, dataset, recipe.data.train_split);
   return teacher;
 }
@@ -179,6 +183,25 @@ std::string normalization_note(const Recipe& recipe, const train::Job& job) {
   if (expected.empty() || expected == recipe.data.normalize) return {};
   return fmt::format("published weights of {} expect data.normalize = \"{}\", but it is \"{}\"",
                      recipe.model.zoo, expected, recipe.data.normalize);
+}
+
+std::string frozen_note(const train::Job& job) {
+  std::vector<std::string> names;
+  std::size_t parameter = 0;  // in the order of engine::canonical_parameters()
+  const nn::Graph graph = train::graph_in_epoch(job, job.loop.epochs);  // stages may unfreeze layers
+  for (const nn::Node& node : graph.nodes()) {
+    bool random = false;
+    for (const nn::ParameterSpec& spec : node.parameters) {
+      const bool given = job.weights != nullptr && job.weights->given[parameter];
+      const bool constant =
+          spec.initializer == nn::Initializer::kZeros || spec.initializer == nn::Initializer::kOnes;
+      random = random || (spec.frozen && !given && !constant);
+      ++parameter;
+    }
+    if (random) names.push_back(node.name);
+  }
+  constexpr std::size_t kShown = 6;
+  return names.empty() ? "" : "frozen layers keep random initial weights: " + listing(names, kShown);
 }
 
 }  // namespace convoke::recipe

@@ -216,26 +216,45 @@ std::vector<Settings> layers_of_zoo(SettingsReader& read, ModelRecipe& model) {
   }
 }
 
+// Layers that only move the values of an image, as networks do that take its channels in reverse order.
+constexpr std::array<std::string_view, 6> kMoving{"slice",   "reshape",  "concat",
+                                                  "permute", "identity", "flatten"};
+
 // True if the network begins with rescale or standardize layers that bring stored samples to a common range:
 // features, or pixels of 0..255. Layers that only center pixels of 0..1 take normalized samples.
 bool normalizes_itself(const nn::Graph& graph) {
-  constexpr double kOfPixels = 0.05;
-  double scale = 1;
+  constexpr double kScaleOfPixels = 0.05, kCenterOfPixels = 2;
+  struct Affine {
+    double scale = 1, offset = 0;  // scale * stored + offset, in the channel with the least variance
+  };
+  const bool image = graph.input_shape().rank() == 3;
+  std::vector<Affine> values(1);  // of the nodes so far
   bool any = false;
-  for (std::size_t i = 1; i < graph.nodes().size() && graph.node(i).inputs == std::vector{i - 1}; ++i) {
-    const Settings settings = graph.node(i).layer->settings();
-    SettingsReader read(settings, graph.node(i).name);
-    if (graph.node(i).layer->type() == "rescale") {
-      scale *= std::abs(read.get("scale", 1.0));
-    } else if (graph.node(i).layer->type() == "standardize") {
-      const std::vector<double> variances = read.get("variance", std::vector<double>{1});
-      scale /= std::sqrt(*std::ranges::min_element(variances));
-    } else {
+  for (std::size_t i = 1; i < graph.nodes().size(); ++i) {
+    const nn::Node& node = graph.node(i);
+    const Settings settings = node.layer->settings();
+    SettingsReader read(settings, node.name);
+    auto [scale, offset] = values[node.inputs[0]];
+    if (node.layer->type() == "rescale") {
+      const double factor = read.get("scale", 1.0);
+      scale *= factor;
+      offset = offset * factor + read.get("offset", 0.0);
+      any = true;
+    } else if (node.layer->type() == "standardize") {
+      const std::vector<double> means = read.get("mean", std::vector<double>{0}),
+                                variances = read.get("variance", std::vector<double>{1});
+      const auto least = std::ranges::min_element(variances);
+      const double mean = means[static_cast<std::size_t>(least - variances.begin())];
+      scale /= std::sqrt(*least);
+      offset = (offset - mean) / std::sqrt(*least);
+      any = true;
+    } else if (!image || std::ranges::find(kMoving, node.layer->type()) == kMoving.end()) {
       break;
     }
-    any = true;
+    values.push_back({scale, offset});
   }
-  return any && (graph.input_shape().rank() != 3 || scale < kOfPixels);
+  const auto& [scale, offset] = values.back();
+  return any && (!image || std::abs(scale) < kScaleOfPixels || -offset / scale > kCenterOfPixels);
 }
 
 std::vector<Settings> layers_of_file(SettingsReader& read, ModelRecipe& model) {
@@ -294,6 +313,17 @@ void choose_batch_norm(SettingsReader& read, const ModelRecipe& model, std::vect
   if (!any) read.fail_at("batch_norm", "the model has no batch norm", "remove the key");
 }
 
+// Notes layers of the recipe whose penalty has no effect. Files may have such layers: they mean nothing.
+void note_penalties(const nn::Graph& graph, ModelRecipe& model) {
+  for (const nn::Node& node : graph.nodes()) {
+    const bool any = std::ranges::any_of(
+        node.parameters, [](const nn::ParameterSpec& spec) { return spec.l1 != 0 || spec.l2 != 0; });
+    if (any || (node.options.l1 == 0 && node.options.l2 == 0)) continue;
+    model.notes.push_back(fmt::format("\"{}\" has no effect on {}: none of its parameters has a penalty",
+                                      node.options.l2 != 0 ? "l2" : "l1", node.name));
+  }
+}
+
 void read_model(SettingsReader& read, const Settings&, Recipe& recipe) {
   ModelRecipe& model = recipe.model;
   read_keys(kModelKeys, read, model);
@@ -313,6 +343,7 @@ void read_model(SettingsReader& read, const Settings&, Recipe& recipe) {
     choose_batch_norm(read, model, layers);
     graph = build();
   }
+  if (model.file.empty()) note_penalties(graph, model);
   try {
     model.freeze = nn::resolve_parts(model.zoo, graph, model.freeze);
     nn::freeze(graph, model.freeze);

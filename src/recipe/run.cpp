@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -45,12 +46,12 @@ void require_known_tokens(const Recipe& recipe, const train::Job& job, const dat
   });
 }
 
-// Returns the recipe with the paths of its dataset and its teacher, so that a stored recipe works in any
-// folder.
+// Returns the recipe with the absolute paths of its dataset, its teacher and its fallback folder, so that a
+// stored recipe works in any folder.
 Recipe located(Recipe recipe) {
   recipe.data.path = fs::absolute(resolve_dataset(recipe)).lexically_normal().string();
-  if (std::string& teacher = recipe.train.loop.distill.teacher; !teacher.empty()) {
-    teacher = fs::absolute(teacher).lexically_normal().string();
+  for (std::string* path : {&recipe.train.loop.distill.teacher, &recipe.run.checkpoints.fallback}) {
+    if (!path->empty()) *path = fs::absolute(*path).lexically_normal().string();
   }
   return recipe;
 }
@@ -91,7 +92,13 @@ void require_resumable(const train::Job& job, const run::RunFolder& folder) {
     const bool trained = job.ensemble.member < 0 || job.ensemble.member == member;
     begun = begun || (trained && !checkpoints.newest_file().empty());
   }
-  if (!begun) require_unfinished(job, folder);
+  if (begun) return;
+  require_unfinished(job, folder);
+  if (read_text(folder.metrics()).value_or("").find("\"event\":\"epoch\"") == std::string::npos) return;
+  fmt::print(stderr,
+             "warning: {}: no checkpoint is found, so training begins again, and replaces the lines of "
+             "metrics.jsonl\n",
+             folder.path().string());
 }
 
 // A resumed run must have the same groups if they decide which samples a member has.
@@ -191,7 +198,16 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   const data::Dataset tested = [&] {
     const Timeline::Use use(*phases_.timeline);
     const Span span(Activity::kLoad);
-    return data::Dataset::open(recipe_.data.path, {recipe_.data.test_split}, test_memory.storage());
+    data::Dataset opened =
+        data::Dataset::open(recipe_.data.path, {recipe_.data.test_split}, test_memory.storage());
+    const data::DatasetInfo &trained = dataset_.info(), &now = opened.info();
+    if (now.content_hash != trained.content_hash || now.sample_shape != trained.sample_shape ||
+        now.classes != trained.classes) {
+      throw Error(fmt::format("{}: was replaced by another dataset while the job trained", recipe_.data.path),
+                  fmt::format("put the file back, and continue with convoke train --resume {}",
+                              shell_word(folder.path().string())));
+    }
+    return opened;
   }();
   const double validated = phases_.timeline->seconds(Activity::kEvaluation);
   const train::Verdict& verdict = outcome.verdict.emplace(train::gather_and_vote(
@@ -207,8 +223,15 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
 
   // 3. Write the results.
   run::on_root(world_, [&] {
-    write_summary(folder, train::summary(job_, verdict, outcome.cost), verdict, tested,
-                  recipe_.data.test_split, test_seconds);
+    Settings summary = train::summary(job_, verdict, outcome.cost);
+    double seconds = test_seconds;
+    const std::optional<Settings> earlier =
+        verdict.samples_processed() == 0 ? metrics::read_json(folder.file("summary.json")) : std::nullopt;
+    if (earlier && train::was_finished(*earlier, verdict)) {
+      summary = train::with_cost_of(*earlier, summary);
+      if (const double then = number_at(*earlier, "test.seconds"); !std::isnan(then)) seconds = then;
+    }
+    write_summary(folder, summary, verdict, tested, recipe_.data.test_split, seconds);
   });
   write_trace();
   return outcome;

@@ -83,6 +83,18 @@ TEST_CASE("weights of a published network come with the normalization that they 
   };
   CHECK(scores("back.h5") == scores("run/model.h5"));
   CHECK(scores("other.h5") != scores("run/model.h5"));
+  place.run("import other.h5 --zoo squeezenet1.1 --classes 4 --input 3,32,32 --output kept.h5")
+      .ends(0)
+      .shows("samples are normalized as the file of weights expects");
+  CHECK(scores("kept.h5") == scores("other.h5"));
+  // The published network lacks the first layers of raw.onnx, which normalize.
+  REQUIRE(place.run("export run --format onnx --raw-input --output raw.onnx").code == 0);
+  place.run("import raw.onnx --zoo squeezenet1.1 --classes 4 --input 3,32,32 --output raw.h5")
+      .ends(0)
+      .shows("pixels are normalized as \"imagenet\"")
+      .never("as the file of weights expects");
+  CHECK(scores("raw.h5") == scores("run/model.h5"));
+  place.run("import other.h5 --normalize standard --output no.h5").ends(1).shows("--normalize none");
 
   // A layer more, as in the file of a larger network.
   write_file(place / "larger.safetensors", with_another_tensor(bytes_of(place / "run.safetensors")));

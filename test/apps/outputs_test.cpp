@@ -107,6 +107,17 @@ TEST_CASE("weights that are not finite are named, and nothing is written") {
   CHECK_FALSE(fs::exists(place / "out.csv"));
 }
 
+TEST_CASE("a regression model of another program is evaluated by the nearest label") {
+  const Place place;
+  Network{.bias = {1.2F}}.write(place / "net");
+  const Outcome outcome = place.run("evaluate net/model.json --data data.h5 --outputs values --json")
+                              .ends(0)
+                              .shows("\"classes\":4");
+  const Pictures test(60, 8, 4, 2);
+  const auto ones = std::ranges::count(test.labels, 1);
+  outcome.shows(fmt::format("\"accuracy\":{}", static_cast<double>(ones) / 60));
+}
+
 TEST_CASE("a file that is read is not replaced, and names of classes fit the model") {
   const Place place;
   Network{}.write(place / "net");

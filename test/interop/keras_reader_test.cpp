@@ -12,6 +12,7 @@
 #include "support/error_of.hpp"
 #include "support/files.hpp"
 #include "support/source_path.hpp"
+#include "support/text.hpp"
 
 using namespace convoke;
 using namespace convoke::interop;
@@ -59,6 +60,12 @@ TEST_CASE("files of Keras 3 and Keras 2 give Keras' outputs") {
         "functions.h5",   "masked_merges.keras", "masked_merges.h5", "blocks.keras",      "blocks.h5"}) {
     check_golden(kKeras / name, name);
   }
+}
+
+TEST_CASE("attributes that others give an .h5 file are not taken for Convoke's") {
+  const TemporaryFolder folder;
+  write_file(folder / "model.h5", replaced_once(bytes_of(kKeras / "vectors.h5"), "backend", "classes"));
+  check_golden(folder / "model.h5", "vectors.h5");
 }
 
 TEST_CASE("a .keras file with the records of archives above 4 GiB is read") {

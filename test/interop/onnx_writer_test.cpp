@@ -65,6 +65,26 @@ std::span<const float> stored(const run::ModelSet& models, std::size_t offset, s
 
 using Names = std::vector<std::string>;
 
+// Each value and initializer has a name of its own, and nodes read what is there.
+void check_connected(const Written& written) {
+  CHECK(written.inputs == Names{"input"});
+  CHECK(written.outputs == Names{"output"});
+  Names values{"input", ""};
+  for (const onnx::NodeProto& node : written.nodes) {
+    for (const std::string& input : node.inputs) {
+      const bool integers = input.find('/') != std::string::npos;  // constants of one node
+      CHECK((written.floats.contains(input) || integers ||
+             std::count(values.begin(), values.end(), input) == 1));
+    }
+    for (const std::string& output : node.outputs) {
+      CHECK(std::count(values.begin(), values.end(), output) == 0);
+      CHECK_FALSE(written.floats.contains(output));
+      values.push_back(output);
+    }
+  }
+  CHECK(values.back() == "output");
+}
+
 }  // namespace
 
 TEST_CASE("the writers know every layer, and a sample shows it") {
@@ -82,23 +102,22 @@ TEST_CASE("the writers know every layer, and a sample shows it") {
 TEST_CASE("every sample is written as a connected ONNX graph") {
   for (const SampleModel& sample : sample_models()) {
     INFO(sample.name);
-    const Written written = write_and_read(sample.name);
-    CHECK(written.inputs == Names{"input"});
-    CHECK(written.outputs == Names{"output"});
-    Names values{"input", ""};
-    for (const onnx::NodeProto& node : written.nodes) {
-      for (const std::string& input : node.inputs) {
-        const bool integers = input.find('/') != std::string::npos;  // constants of one node
-        CHECK((written.floats.contains(input) || integers ||
-               std::count(values.begin(), values.end(), input) == 1));
-      }
-      for (const std::string& output : node.outputs) {
-        CHECK(std::count(values.begin(), values.end(), output) == 0);
-        values.push_back(output);
-      }
-    }
-    CHECK(values.back() == "output");
+    check_connected(write_and_read(sample.name));
   }
+}
+
+TEST_CASE("layers that are called as values and weights of others do not collide with them") {
+  const run::ModelSet models = make_sample(
+      {"names", R"({"input":[3,4,4],"layers":[{"layer":"rescale","scale":2.0,"name":"normalization"},)"
+                R"({"layer":"flatten"},{"layer":"dense","units":5,"name":"a"},)"
+                R"({"layer":"relu","name":"a.weight"},{"layer":"relu","name":"output"},)"
+                R"({"layer":"dense","units":3,"name":"b"}]})"});
+  const Written written = write_and_read(models, {.raw_input = true});
+  check_connected(written);
+  CHECK(written.floats.contains("a.weight_1"));
+  CHECK(written.metadata.at("input") == "raw");
+  // Nothing normalizes the input of a network of tokens.
+  CHECK(write_and_read("lstm-masked", 1, {.raw_input = true}).metadata.at("input") == "normalized");
 }
 
 TEST_CASE("a classifier is written with its names and weights") {
@@ -108,8 +127,8 @@ TEST_CASE("a classifier is written with its names and weights") {
   CHECK(written.ops() == Names{"Conv", "BatchNormalization", "Relu", "ReduceMean", "Gemm"});
   // The node is called "output", but the graph's output is the last value.
   CHECK(written.nodes[0].inputs == Names{"input", "output.weight", "output.bias"});
-  CHECK(written.nodes[0].outputs == Names{"output/value"});
-  CHECK(written.nodes[1].inputs == Names{"output/value", "batch_norm_1.weight", "batch_norm_1.bias",
+  CHECK(written.nodes[0].outputs == Names{"output_1"});
+  CHECK(written.nodes[1].inputs == Names{"output_1", "batch_norm_1.weight", "batch_norm_1.bias",
                                          "batch_norm_1.running_mean", "batch_norm_1.running_var"});
   CHECK(std::ranges::equal(written.floats.at("output.weight"), stored(models, 0, 108)));
   CHECK(std::ranges::equal(written.floats.at("output.bias"), stored(models, 108, 4)));

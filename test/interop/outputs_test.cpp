@@ -6,6 +6,7 @@
 #include "experiment.hpp"
 #include "sample_models.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 #include "support/files.hpp"
 #include "support/source_path.hpp"
 
@@ -127,6 +128,30 @@ TEST_CASE("a graded model keeps its loss and its classes on the way out and back
     CHECK(back.loss->settings() == models.description.loss->settings());
     CHECK(back.classes() == 5);
   }
+}
+
+TEST_CASE("a first layer that is called normalization is not taken for that of --raw-input") {
+  const TemporaryFolder folder;
+  const run::ModelSet models = make_sample(
+      {"named", R"({"input":[3,4,4],"layers":[{"layer":"rescale","scale":2.0,"name":"normalization"},)"
+                R"({"layer":"flatten"},{"layer":"dense","units":3}]})"});
+  for (const char* format : {"onnx", "keras", "h5"}) {
+    INFO(format);
+    const fs::path file = folder.path() / (std::string("named.") + format);
+    write_model(file, models, format);
+    CHECK(read_model(file).models.description.normalization == models.description.normalization);
+    write_model(file, models, format, {.raw_input = true});
+    const data::Normalization none{.scale = {1, 1, 1}, .shift = {0, 0, 0}};
+    const Imported raw = read_model(file);
+    CHECK(raw.raw_input);
+    CHECK(raw.models.description.normalization == none);
+    CHECK(raw.normalization_note.empty());
+    // A network with its weights need not have its first layers.
+    CHECK(read_weights(file, models.description.graph).normalization.scale.empty());
+  }
+  CHECK_THAT(
+      refusal_of([&] { write_model(folder / "a.safetensors", models, "safetensors", {.raw_input = true}); }),
+      Contains("\"safetensors\": such a file cannot normalize | ") && EndsWith("formats onnx, keras, h5"));
 }
 
 TEST_CASE("the normalization of an exported model comes back, also with reversed channels") {

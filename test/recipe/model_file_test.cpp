@@ -19,15 +19,29 @@ nn::Graph small_network() {
   return graph;
 }
 
+/// Multiplies by `scale`, reverses two channels and subtracts `mean`.
+nn::Graph centering_network(double scale, double mean) {
+  nn::Graph graph({2, 8, 8});
+  graph.add(nn::make_layer({{"layer", "rescale"}, {"scale", scale}}), {0});
+  graph.add(nn::make_layer({{"layer", "slice"}, {"begin", 1}, {"size", 1}}), {1});
+  graph.add(nn::make_layer({{"layer", "slice"}, {"size", 1}}), {1});
+  graph.add(nn::make_layer({{"layer", "concat"}}), {2, 3});
+  graph.add(nn::make_layer({{"layer", "standardize"}, {"mean", mean}, {"variance", 1}}), {4});
+  graph.add(nn::make_layer({{"layer", "flatten"}}), {5});
+  graph.add(nn::make_layer({{"layer", "dense"}, {"units", 4}}), {6});
+  return graph;
+}
+
 /// A folder with model.h5.
 struct WithModel : TemporaryFolder {
   fs::path file = path() / "model.h5";
 
-  WithModel() {
-    const nn::Graph graph = small_network();
+  explicit WithModel(const nn::Graph& graph = small_network()) {
+    const auto channels = static_cast<std::size_t>(graph.input_shape()[0]);
     std::vector<float> values(engine::canonical_values(engine::canonical_parameters(graph)));
     std::iota(values.begin(), values.end(), 0.0F);
-    run::write_model(file, {.graph = graph, .normalization = {{1}, {0}}, .class_names = {}}, values);
+    const data::Normalization none{std::vector<float>(channels, 1), std::vector<float>(channels, 0)};
+    run::write_model(file, {.graph = graph, .normalization = none, .class_names = {}}, values);
   }
 
   std::string recipe(const std::string& more = "") const {
@@ -47,6 +61,17 @@ TEST_CASE("a recipe takes its network and weights from a file") {
   const Recipe again = Recipe::parse(recipe.to_toml(), "recipe.toml");
   CHECK(again.model.file.empty());
   CHECK(again.to_toml() == recipe.to_toml());
+}
+
+TEST_CASE("a network that centers pixels of 0..255 takes them as they are stored, also in reverse order") {
+  const auto normalizes = [](double scale, double mean) {
+    const WithModel folder(centering_network(scale, mean));
+    return Recipe::parse(folder.recipe(), "recipe.toml").model.normalizes;
+  };
+  CHECK(normalizes(1, 116.779));
+  CHECK(normalizes(1 / 255.0, 0.456));
+  CHECK_FALSE(normalizes(1, 0.456));
+  CHECK_FALSE(normalizes(255, 116.779));  // pixels of 0..1
 }
 
 TEST_CASE("the head of a file's network is replaced, and other weights can be chosen") {

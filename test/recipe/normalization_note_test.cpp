@@ -1,4 +1,6 @@
-// The note about weights that expect samples normalized in another way.
+// The notes about weights: those that expect samples normalized in another way, and frozen ones that are
+// random.
+#include "convoke/nn/freeze.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/job.hpp"
 #include "support/catch.hpp"
@@ -28,6 +30,23 @@ TEST_CASE("published weights that expect other pixels are noted") {
   CHECK(note("lenet5", "unit", {}, {}).empty());
   CHECK(note("squeezenet1.1", "unit", {}, {}) ==
         "published weights of squeezenet1.1 expect data.normalize = \"imagenet\", but it is \"unit\"");
+}
+
+TEST_CASE("frozen layers that no file gives weights are noted") {
+  nn::Graph graph = nn::make_zoo_model("lenet5");
+  nn::freeze(graph, std::vector<std::string>{"backbone"});
+  train::Job job({.graph = graph, .normalization = {}, .class_names = {}});
+  CHECK_THAT(recipe::frozen_note(job), StartsWith("frozen layers keep random initial weights: "));
+  job.loop.stages = {{.epoch = 2, .unfreeze = {"backbone"}, .learning_rate = 0}};
+  job.loop.epochs = 2;
+  CHECK(recipe::frozen_note(job).empty());
+  job.loop.epochs = 1;
+  CHECK_FALSE(recipe::frozen_note(job).empty());
+  run::InitialWeights weights;
+  weights.given.assign(engine::canonical_parameters(graph).size(), true);
+  weights.given.back() = weights.given[weights.given.size() - 2] = false;  // the head
+  job.weights = std::make_shared<const run::InitialWeights>(weights);
+  CHECK(recipe::frozen_note(job).empty());
 }
 
 TEST_CASE("a model's own normalization counts, if its file says it") {

@@ -400,6 +400,12 @@ TEST_CASE("penalties, frozen layers and shared layers are read, resolved and rea
   CHECK(graph.node(graph.find("a")).options == nn::ParameterOptions{.l2 = 0.5});
   CHECK(graph.node(graph.find("b")).options == nn::ParameterOptions{.trainable = false});
   CHECK(graph.owner(graph.node(graph.find("c"))).name == "b");
+  const Recipe useless = Recipe::parse(
+      with("{ layer = \"max_pool\", size = 2 }", "{ layer = \"max_pool\", size = 2, l2 = 0.1 }"),
+      "recipe.toml");
+  CHECK(useless.model.notes == std::vector<std::string>{"\"l2\" has no effect on max_pool_1: none of its "
+                                                        "parameters has a penalty"});
+  CHECK(recipe.model.notes.empty());
   CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
 }
 

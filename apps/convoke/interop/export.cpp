@@ -31,11 +31,14 @@ constexpr const char* kExportHelp = R"(Examples:
 docs/interop.md shows how other programs load these files.
 )";
 
-std::vector<interop::FormatHelp> writable() {
+// Returns the formats that can do this.
+std::vector<interop::FormatHelp> formats_that(bool interop::FormatHelp::*can) {
   std::vector<interop::FormatHelp> formats = interop::formats();
-  std::erase_if(formats, [](const interop::FormatHelp& format) { return !format.writes; });
+  std::erase_if(formats, [can](const interop::FormatHelp& format) { return !(format.*can); });
   return formats;
 }
+
+std::vector<interop::FormatHelp> writable() { return formats_that(&interop::FormatHelp::writes); }
 
 // "runs/first" gives "first.onnx" in the current folder, and "a/model.h5" gives "model.onnx".
 std::filesystem::path output_of(const ExportOptions& options) {
@@ -90,7 +93,9 @@ std::function<int()> add_export(CLI::App& parser) {
   add_option(parser, "-o,--output", options->output, "FILE",
              "The file to write; the name of the run or model with the format's extension by default");
   parser.add_flag("--raw-input", options->raw_input,
-                  "Normalize in the first layers, so that the file takes samples as the dataset has them");
+                  fmt::format("Normalize in the first layers ({}), so that the file takes samples as the "
+                              "dataset has them",
+                              join(names_in(formats_that(&interop::FormatHelp::normalizes)))));
   parser.add_flag("--each-member", options->each_member, "Write a file for each member of an ensemble");
   parser.footer(kExportHelp);
   return [options] { return export_model(*options); };

@@ -69,7 +69,13 @@ std::vector<std::string> class_names_in(const std::string& file, std::int64_t cl
 
 data::Normalization normalization_of(const std::string& name, const Shape& input) {
   const auto type = input.rank() == 3 ? data::SampleType::kUint8 : data::SampleType::kFloat32;
-  return data::normalization_from(name, {.sample_shape = input, .sample_type = type}, "the model's input");
+  const std::vector<std::string> known = data::normalization_names();
+  try {
+    return data::normalization_from(name, {.sample_shape = input, .sample_type = type}, "the model's input");
+  } catch (const Error& error) {
+    if (std::ranges::find(known, name) == known.end()) throw;
+    throw Error(error.what(), "give --normalize none if the model takes samples as they are stored");
+  }
 }
 
 // Returns the published network with the weights of the file, which must have all of them.
@@ -85,11 +91,16 @@ interop::Imported read_for_zoo(const ImportOptions& options) {
         fmt::format("train the others: convoke train RECIPE --set model.zoo={} --set model.weights={}",
                     options.zoo, options.file));
   }
-  interop::Imported imported{
-      .models = {.description = {.graph = std::move(graph), .normalization = {}, .class_names = {}},
-                 .members = {}}};
+  interop::Imported imported{.models = {.description = {.graph = std::move(graph),
+                                                        .normalization = std::move(weights.normalization),
+                                                        .class_names = {}},
+                                        .members = {}}};
   imported.models.members.emplace_back().parameters = std::move(weights.values);
   imported.notes.push_back(weights.describe());
+  if (!imported.models.description.normalization.scale.empty()) {
+    imported.normalization_note =
+        "samples are normalized as the file of weights expects; --normalize changes that";
+  }
   return imported;
 }
 
@@ -108,7 +119,7 @@ int import_model(const ImportOptions& options) {
   const std::string published = options.zoo.empty() ? "" : nn::zoo_normalization(options.zoo);
   if (!options.normalize.empty()) {
     model.normalization = normalization_of(options.normalize, model.graph.input_shape());
-  } else if (!published.empty()) {
+  } else if (model.normalization.scale.empty() && !published.empty()) {
     model.normalization = normalization_of(published, model.graph.input_shape());
     imported.notes.push_back(fmt::format(
         "pixels are normalized as \"{}\", as published weights of {} expect; --normalize changes that",

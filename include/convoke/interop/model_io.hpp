@@ -24,6 +24,7 @@ struct ImportOptions {
 struct Imported {
   run::ModelSet models;
   std::vector<std::string> notes = {};  ///< sentences: what was converted, folded or left out
+  bool raw_input = false;               ///< its first layers normalize, as its file says
   /// A sentence if the file does not say how pictures are normalized, so that a normalization is assumed. It
   /// is for those who do not choose another one.
   std::string normalization_note = {};
@@ -86,6 +87,7 @@ struct FormatHelp {
   std::string extension;  ///< of a file that is written: ".onnx"
   std::string help;       ///< a phrase
   bool reads_graph = false, reads_weights = false, writes = false;
+  bool normalizes = false;  ///< for ExportOptions::raw_input
 };
 std::vector<FormatHelp> formats();
 

@@ -34,4 +34,8 @@ std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Datase
 /// (nn::zoo_normalization). Empty if there is nothing to say.
 std::string normalization_note(const Recipe& recipe, const train::Job& job);
 
+/// Returns a sentence for the user that names the nodes, frozen to the last epoch, whose weights keep random
+/// initial values, since no file has them. Empty if there are none.
+std::string frozen_note(const train::Job& job);
+
 }  // namespace convoke::recipe

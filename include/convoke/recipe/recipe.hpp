@@ -51,7 +51,8 @@ struct ModelRecipe {
   bool partial = false;    ///< parameters in that file that the network lacks are left out
   std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
   std::int64_t cache_features = 0;  ///< cached views per sample; 0: off. See train::FeatureCache
-  std::vector<std::string> notes;   ///< sentences on what reading `file` changed
+  /// sentences on what reading `file` changed, and on settings of layers that have no effect
+  std::vector<std::string> notes;
   Settings loss;            ///< that of `file` if it ends in sigmoids, for train.loss; empty: the default
   bool normalizes = false;  ///< the network of `file` begins with its own normalization of stored samples
 };

@@ -103,11 +103,13 @@ Imported read_h5(const std::filesystem::path& file, const ImportOptions& options
   if (opened->has_attribute("training_config")) {
     source.compile = parse_json(text("training_config"), where + ": training_config");
   }
-  for (const char* key : {"class_names", "normalization_scale", "normalization_shift", "loss", "classes"}) {
-    if (opened->has_attribute(key)) source.facts[key] = parse_json(text(key), where);
-  }
-  for (const char* key : {"convoke_version", "channel_order", "output"}) {
-    if (opened->has_attribute(key)) source.facts[key] = text(key);
+  if (opened->has_attribute("convoke_version")) {  // attributes of others may have the same names
+    for (const char* key : {"class_names", "normalization_scale", "normalization_shift", "loss", "classes"}) {
+      if (opened->has_attribute(key)) source.facts[key] = parse_json(text(key), where);
+    }
+    for (const char* key : {"convoke_version", "channel_order", "input", "output"}) {
+      if (opened->has_attribute(key)) source.facts[key] = text(key);
+    }
   }
   source.keras_version = major_version(opened->has_attribute("keras_version") ? text("keras_version") : "2.");
   return convert_model(source, options);

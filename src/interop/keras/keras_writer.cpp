@@ -69,9 +69,7 @@ Written compose_all(const run::ModelSet& models, const ExportOptions& options, K
   for (const run::Member& member : models.members) written.weights.emplace_back(graph, member.parameters);
   KerasTensor input =
       out.add_input(keras_shape(graph.input_shape()), graph.input_shape().type == nn::ValueType::kToken);
-  if (options.raw_input && !description.normalization.scale.empty()) {
-    input = compose_normalization(out, description.normalization, input);
-  }
+  if (normalizes(description, options)) input = compose_normalization(out, description.normalization, input);
   if (models.members.size() == 1) {
     written.output = compose_model(out, graph, written.weights[0], "", input);
     return written;
@@ -143,10 +141,10 @@ void write_keras3_weights(const std::filesystem::path& file, const Written& writ
   out.close();
 }
 
-Json facts_of(const run::ModelSet& models) {
+Json facts_of(const run::ModelSet& models, const ExportOptions& options) {
   const run::ModelDescription& description = models.description;
   Json facts{{"convoke_version", CONVOKE_VERSION}};
-  facts.update(input_facts(description));
+  facts.update(input_facts(description, options));
   facts.update(output_facts(description, models.members.size() > 1));
   return facts;
 }
@@ -212,7 +210,7 @@ std::vector<std::filesystem::path> write_keras(const std::filesystem::path& file
                                                const ExportOptions& options) {
   const Written written = compose_all(models, options, KerasDialect::kKeras3);
   Json metadata{{"keras_version", kKeras3}};
-  metadata.update(facts_of(models));
+  metadata.update(facts_of(models, options));
   const auto write = [&](const std::filesystem::path& temporary) {
     const std::filesystem::path weights = os::make_temporary(file);
     try {
@@ -242,7 +240,7 @@ std::vector<std::filesystem::path> write_keras_h5(const std::filesystem::path& f
     out.set_attribute("backend", "tensorflow");
     out.set_attribute("model_config", model.dump());
     out.set_attribute("training_config", keras2_training(models).dump());
-    const Json facts = facts_of(models);  // named: items() refers to it
+    const Json facts = facts_of(models, options);  // named: items() refers to it
     for (const auto& [key, value] : facts.items()) {
       out.set_attribute(key, value.is_string() ? value.get<std::string>() : value.dump());
     }

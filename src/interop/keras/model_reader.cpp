@@ -300,7 +300,7 @@ Imported convert_model(const ModelSource& source, const ImportOptions& options) 
   }
   Imported imported = std::move(builder).finish();
   set_loss(imported, source.compile, source.facts);
-  set_input_facts(imported.models.description, source.facts);
+  set_input_facts(imported, source.facts);
   imported.notes.insert(imported.notes.end(), source.notes.begin(), source.notes.end());
   return imported;
 }

@@ -28,7 +28,7 @@ std::string Emission::op_output(std::string_view type, std::vector<std::string> 
                                 const OnnxAttributes& attributes) {
   const std::string value = out_.unique(own(type));
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < which; ++i) names.push_back(fmt::format("{}.{}", value, i));
+  for (std::size_t i = 0; i < which; ++i) names.push_back(out_.unique(fmt::format("{}.{}", value, i)));
   names.push_back(value);
   out_.add_node(type, value, inputs, names, attributes);
   return value;
@@ -40,24 +40,24 @@ void Emission::result(std::string_view type, std::vector<std::string> inputs,
 }
 
 std::string Emission::weight(std::string_view parameter, std::string_view name, const Shape& shape) {
-  return out_.add_floats(owners(name), shape, [values = values_of(parameter)] {
+  return out_.add_shared_floats(owners(name), shape, [values = values_of(parameter)] {
     return std::vector<float>(values.begin(), values.end());
   });
 }
 std::string Emission::made_weight(std::string_view name, const Shape& shape, OnnxGraph::MakeValues make) {
-  return out_.add_floats(owners(name), shape, std::move(make));
+  return out_.add_shared_floats(owners(name), shape, std::move(make));
 }
 std::string Emission::constant(std::string_view name, const Shape& shape, OnnxGraph::MakeValues make) {
-  return out_.add_floats(out_.unique(own(name)), shape, std::move(make));
+  return out_.add_floats(own(name), shape, std::move(make));
 }
 std::string Emission::scalar(double value) {
   return constant("constant", {}, [value] { return std::vector<float>{static_cast<float>(value)}; });
 }
 std::string Emission::integers(std::string_view name, const std::vector<std::int64_t>& values) {
-  return out_.add_integers(out_.unique(own(name)), {std::ssize(values)}, values);
+  return out_.add_integers(own(name), {std::ssize(values)}, values);
 }
 std::string Emission::integer(std::string_view name, std::int64_t value) {
-  return out_.add_integers(out_.unique(own(name)), {}, {&value, 1});
+  return out_.add_integers(own(name), {}, {&value, 1});
 }
 
 std::string Emission::cast(const std::string& value, OnnxType to) {

@@ -36,7 +36,8 @@ class Emission : public WrittenNode<const WrittenModel<std::string>> {
   std::string op_output(std::string_view type, std::vector<std::string> inputs, std::size_t which,
                         const OnnxAttributes& attributes = {});
 
-  /// Stores a parameter as "<node>.<name>" and returns that name. Shared parameters are stored once.
+  /// Stores a parameter as "<node>.<name>", or a name like it that is free, and returns that name. Shared
+  /// parameters are stored once.
   std::string weight(std::string_view parameter, std::string_view name, const Shape& shape);
   /// Stores values that are made from parameters as "<node>.<name>", once too.
   std::string made_weight(std::string_view name, const Shape& shape, OnnxGraph::MakeValues make);

@@ -267,7 +267,6 @@ std::vector<std::string> between_quotes(std::string_view text) {
 }
 
 void read_metadata(const ModelProto& model, Imported& imported) {
-  run::ModelDescription& description = imported.models.description;
   nlohmann::json facts = nlohmann::json::object();
   for (const auto& [key, text] : model.metadata) {
     facts[key] = text;
@@ -275,7 +274,7 @@ void read_metadata(const ModelProto& model, Imported& imported) {
     if (key == "names" && text.starts_with("{0:")) facts.emplace("class_names", between_quotes(text));
   }
   resolve_outputs(imported, stated_outputs(facts));
-  set_input_facts(description, facts);
+  set_input_facts(imported, facts);
 }
 
 /// `release`: gives the memory of numbers that were read back.

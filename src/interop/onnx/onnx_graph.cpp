@@ -73,17 +73,23 @@ void OnnxGraph::add_node(std::string_view op, std::string_view name, std::span<c
   nodes_ += field(1, message);
 }
 
-std::string OnnxGraph::add_floats(const std::string& name, const Shape& shape, MakeValues make) {
-  if (!stored_.insert(name).second) return name;
+std::string OnnxGraph::add_floats(const std::string& wanted, const Shape& shape, MakeValues make) {
+  const std::string name = unique(wanted);
   const std::uint64_t bytes = static_cast<std::uint64_t>(shape.elements()) * sizeof(float);
   const std::string header = tensor_header(name, shape.extents(), OnnxType::kFloat);
   initializers_.push_back({header, bytes, std::move(make)});
   return name;
 }
 
-std::string OnnxGraph::add_integers(const std::string& name, const Shape& shape,
+std::string OnnxGraph::add_shared_floats(const std::string& wanted, const Shape& shape, MakeValues make) {
+  const auto [stored, added] = shared_.try_emplace(wanted);
+  if (added) stored->second = add_floats(wanted, shape, std::move(make));
+  return stored->second;
+}
+
+std::string OnnxGraph::add_integers(const std::string& wanted, const Shape& shape,
                                     std::span<const std::int64_t> values) {
-  if (!stored_.insert(name).second) return name;
+  const std::string name = unique(wanted);
   const auto bytes = std::as_bytes(values);
   const std::string_view raw(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   whole_numbers_ += field(5, tensor_header(name, shape.extents(), OnnxType::kInt64) + field(kRawData, raw));
@@ -91,9 +97,11 @@ std::string OnnxGraph::add_integers(const std::string& name, const Shape& shape,
 }
 
 void OnnxGraph::add_input(std::string_view name, OnnxType type, const Shape& sample) {
+  names_.emplace(name);
   values_ += field(11, value_info(name, type, sample));
 }
 void OnnxGraph::add_output(std::string_view name, const Shape& sample) {
+  names_.emplace(name);
   values_ += field(12, value_info(name, OnnxType::kFloat, sample));
 }
 void OnnxGraph::add_metadata(std::string_view key, std::string_view value) {

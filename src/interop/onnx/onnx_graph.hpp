@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -35,15 +36,18 @@ class OnnxGraph {
   /// Adds a node. Outputs that nobody reads may be "".
   void add_node(std::string_view op, std::string_view name, std::span<const std::string> inputs,
                 std::span<const std::string> outputs, const OnnxAttributes& attributes = {});
-  /// Adds an initializer, unless there is one of this name already (shared parameters). Returns the name.
-  std::string add_floats(const std::string& name, const Shape& shape, MakeValues make);
-  std::string add_integers(const std::string& name, const Shape& shape, std::span<const std::int64_t> values);
-  /// Describe input and output; the batch is the symbol "batch".
+  /// Add an initializer. Return its name, unique(wanted).
+  std::string add_floats(const std::string& wanted, const Shape& shape, MakeValues make);
+  std::string add_integers(const std::string& wanted, const Shape& shape,
+                           std::span<const std::int64_t> values);
+  /// The same for shared parameters: returns the name of the first one if `wanted` was added before.
+  std::string add_shared_floats(const std::string& wanted, const Shape& shape, MakeValues make);
+  /// Describe input and output, before others take their names; the batch is the symbol "batch".
   void add_input(std::string_view name, OnnxType type, const Shape& sample);
   void add_output(std::string_view name, const Shape& sample);
   void add_metadata(std::string_view key, std::string_view value);
 
-  /// Returns `wanted`, or with a number if it was returned before.
+  /// Returns `wanted`, or with a number if something has this name.
   std::string unique(const std::string& wanted);
 
   /// Writes the model and returns its files. If it takes more than `most_bytes`, its larger initializers go
@@ -64,7 +68,8 @@ class OnnxGraph {
 
   std::string nodes_, values_, metadata_, whole_numbers_;  // fields of GraphProto and ModelProto
   std::vector<Initializer> initializers_;
-  std::unordered_set<std::string> stored_, names_;
+  std::unordered_set<std::string> names_;                // of values and initializers
+  std::unordered_map<std::string, std::string> shared_;  // names of initializers by the wanted ones
 };
 
 }  // namespace convoke::interop::onnx_export

@@ -28,22 +28,25 @@ std::string emit_model(OnnxGraph& out, const nn::Graph& graph, const ModelWeight
                        const std::string& prefix, const std::string& input, const std::string& output) {
   WrittenModel<std::string> model{graph, weights, prefix, {input}};
   const std::size_t last = last_operator(graph);
+  // All nodes name their outputs first: a weight, or a value within a node, that wants such a name gets
+  // another one.
   for (const nn::Node& node : graph.nodes()) {
     if (node.layer == nullptr) continue;
-    const EmitLayer emit = written_layer(node).emit;
-    if (emit == nullptr) {
-      model.values.push_back(model.values[node.inputs[0]]);
-      continue;
-    }
     std::string value = prefix + node.name;
-    if (node.index == last) {
+    if (written_layer(node).emit == nullptr) {
+      value = model.values[node.inputs[0]];
+    } else if (node.index == last) {
       value = output;
-    } else if (value == kInput || value == kOutput) {
-      value += "/value";
+    } else {
+      value = out.unique(value);
     }
-    Emission emission(out, model, node, value);
-    emit(emission);
     model.values.push_back(value);
+  }
+  for (const nn::Node& node : graph.nodes()) {
+    const EmitLayer emit = node.layer == nullptr ? nullptr : written_layer(node).emit;
+    if (emit == nullptr) continue;
+    Emission emission(out, model, node, model.values[node.index]);
+    emit(emission);
   }
   return model.values.back();
 }
@@ -56,7 +59,7 @@ std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& desc
   const Shape shape = image ? Shape{count, 1, 1} : Shape{count};
   const auto add = [&](const char* op, const std::string& value, const std::string& operand,
                        const std::vector<float>& numbers) {
-    const std::string name = fmt::format("normalization/{}", op);
+    const std::string name = out.unique(fmt::format("normalization/{}", op));
     const std::string inputs[] = {value, out.add_floats(operand, shape, [numbers] { return numbers; })};
     out.add_node(op, name, inputs, {&name, 1});
     return name;
@@ -67,19 +70,20 @@ std::string emit_normalization(OnnxGraph& out, const run::ModelDescription& desc
   std::vector<std::int64_t> places;
   for (std::int64_t c = count; c-- > 0;) places.push_back(c);
   const std::string inputs[] = {channels, out.add_integers("normalization.channels", {count}, places)};
-  const std::string name = "normalization/Gather";
+  const std::string name = out.unique("normalization/Gather");
   out.add_node("Gather", name, inputs, {&name, 1}, {{"axis", std::int64_t{1}}});
   return name;
 }
 
-void add_metadata(OnnxGraph& out, const run::ModelDescription& description, bool ensemble) {
+void add_metadata(OnnxGraph& out, const run::ModelDescription& description, bool ensemble,
+                  const ExportOptions& options) {
   const auto add = [&](const auto& facts) {
     for (const auto& [key, value] : facts.items()) {
       if (key == "class_names" && value.empty()) continue;
       out.add_metadata(key, value.is_string() ? value.template get<std::string>() : value.dump());
     }
   };
-  add(input_facts(description));
+  add(input_facts(description, options));
   out.add_metadata("convoke_version", CONVOKE_VERSION);
   add(output_facts(description, ensemble));
 }
@@ -119,8 +123,8 @@ std::vector<std::filesystem::path> write_onnx(const std::filesystem::path& file,
   OnnxGraph out;
   const bool tokens = graph.input_shape().type == nn::ValueType::kToken;
   out.add_input(kInput, tokens ? OnnxType::kInt32 : OnnxType::kFloat, graph.input_shape());
-  const bool normalizes = options.raw_input && !description.normalization.scale.empty();
-  const std::string input = normalizes ? emit_normalization(out, description) : kInput;
+  out.add_output(kOutput, graph.output_shape());
+  const std::string input = normalizes(description, options) ? emit_normalization(out, description) : kInput;
   const bool ensemble = weights.size() > 1;
   if (ensemble) {
     emit_ensemble(out, models, weights, input);
@@ -129,9 +133,7 @@ std::vector<std::filesystem::path> write_onnx(const std::filesystem::path& file,
     const std::string called = kOutput;
     if (output != called) out.add_node("Identity", "identity", {&output, 1}, {&called, 1});
   }
-  out.add_output(kOutput, graph.output_shape());
-
-  add_metadata(out, description, ensemble);
+  add_metadata(out, description, ensemble, options);
   return out.write(file, "convoke", options.most_onnx_bytes);
 }
 
