@@ -40,6 +40,17 @@ TEST_CASE("study analyze derives the papers' columns again, and reports the wron
   CHECK(std::get<convoke::Value::Array>(printed.find("costs")->data()).size() == 12);
 }
 
+TEST_CASE("a study is named by its folder") {
+  const Files place;
+  fs::create_directories(place / "first");
+  place.refuses("study analyze first", "no run of this study has ended yet");
+  write_file(place / "first/measurements.csv", "ranks,seconds\n1,10\n2,6.25\n");
+  for (const char* command : {"analyze first", "analyze first/", "table first --show makespan_seconds"})
+    place.run(std::string("study ") + command).ends(0).shows("6.25");
+  write_file(place / "second.csv", "ranks,seconds\n1,11\n2,6.5\n");
+  place.run("study analyze second.csv --again first").ends(0).shows("repetition: ");
+}
+
 TEST_CASE("study analyze refuses invalid tables, and leaves no files") {
   const TemporaryFolder folder;
   const std::string csv = (folder / "times.csv").string();

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/study/analysis/analysis.hpp"
 #include "results/results.hpp"
+#include "studies/study_results.hpp"
 
 namespace convoke::app {
 namespace {
@@ -29,9 +29,8 @@ struct StudyAnalyzeOptions {
 };
 
 constexpr const char* kAnalyzeHelp = R"(Examples:
-  convoke study analyze studies/first/measurements.csv             the times of a study
-  convoke study analyze first/measurements.csv --again second/measurements.csv
-                                                                   does a repetition agree?
+  convoke study analyze studies/first                              the times of a study
+  convoke study analyze studies/first --again studies/second       does a repetition agree?
   convoke study analyze times.csv --up-to 64 --deadline "10 min"   how many ranks are needed?
   convoke study analyze times.csv --machines prices.toml --reference "our cluster"
   convoke study analyze times.csv --machines prices.toml --html times.html --figures paper/
@@ -52,7 +51,7 @@ study::AnalysisOptions analysis_options(const StudyAnalyzeOptions& options) {
   if (options.budget_core_hours)
     analysis.requirements.budget_core_seconds = 3600 * *options.budget_core_hours;
   if (!options.machines.empty()) analysis.machines = study::read_machines(options.machines);
-  if (!options.again.empty()) analysis.again = study::read_table(options.again);
+  if (!options.again.empty()) analysis.again = read_measurements(options.again);
   return analysis;
 }
 
@@ -68,12 +67,12 @@ int study_analyze(const StudyAnalyzeOptions& options) {
   // 1. The tables and the questions.
   require_outputs(options.html, options.figures);
   if (!options.output.empty()) {
-    for (const std::string& table : options.tables) os::require_other_file(options.output, table);
+    for (const std::string& table : options.tables) os::require_other_file(options.output, table_of(table));
     os::require_replaceable(options.output);
   }
   const study::AnalysisOptions wanted = analysis_options(options);
   std::vector<study::PublishedTable> tables;
-  for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
+  for (const std::string& file : options.tables) tables.push_back(read_measurements(file));
 
   // 2. The analysis.
   const study::Analysis analysis = study::analyze(tables, wanted);
@@ -88,8 +87,7 @@ int study_analyze(const StudyAnalyzeOptions& options) {
   }
   if (options.html.empty() && options.figures.empty()) return EXIT_SUCCESS;
   std::vector<std::string> names;
-  for (const std::string& file : options.tables)
-    names.push_back(std::filesystem::path(file).filename().string());
+  for (const std::string& file : options.tables) names.push_back(title_of(file));
   const report::Page page = report::study_page(join(names), analysis, {}, made_by_line());
   write_outputs(page, options.html, options.figures);
   return EXIT_SUCCESS;
@@ -99,7 +97,8 @@ int study_analyze(const StudyAnalyzeOptions& options) {
 
 std::function<int()> add_study_analyze(CLI::App& parser) {
   auto options = std::make_shared<StudyAnalyzeOptions>();
-  add_option(parser, "tables", options->tables, "FILE.csv", "Tables of times")->required();
+  add_option(parser, "tables", options->tables, "STUDY", "Folders of studies, or tables of times")
+      ->required();
   add_option(parser, "--machine-devices", options->analysis.scaling.machine_devices, "N",
              "Number of cores or devices of the whole machine, to show the efficiency that is divided by it")
       ->check(in_range(1, 1'000'000'000));
@@ -114,8 +113,8 @@ std::function<int()> add_study_analyze(CLI::App& parser) {
   add_option(parser, "--accuracy", options->analysis.requirements.accuracy, "SHARE",
              "Recommend workers whose model reaches this accuracy, and show the time until it is reached")
       ->check(in_range(0, 1));
-  add_option(parser, "--again", options->again, "FILE.csv",
-             "A table of the same study, repeated: check that its means lie within these intervals");
+  add_option(parser, "--again", options->again, "STUDY",
+             "The same study, repeated: check that its means lie within these intervals");
   CLI::Option* machines = add_option(parser, "--machines", options->machines, "FILE.toml",
                                      "A file of machines and prices, to compute the cost of a training");
   add_option(parser, "--reference", options->analysis.reference, "NAME",

@@ -114,10 +114,6 @@ report::StudyOrigin origin_of(std::span<const fs::path> studies) {
   return all;
 }
 
-fs::path table_of(const fs::path& study) {
-  return fs::is_directory(study) ? study / "measurements.csv" : study;
-}
-
 // Times that count twice would look too certain.
 void require_distinct(std::span<const fs::path> studies) {
   for (auto study = studies.begin(); study != studies.end(); ++study) {
@@ -127,10 +123,6 @@ void require_distinct(std::span<const fs::path> studies) {
     if (std::none_of(studies.begin(), study, same)) continue;
     throw Error(fmt::format("{}: is passed twice", study->string()), "pass each study once");
   }
-}
-
-std::string title_of(const fs::path& study) {
-  return fs::absolute(study / "").lexically_normal().parent_path().filename().string();
 }
 
 // "first/measurements.csv (24 rows, on AMD EPYC)"
@@ -164,6 +156,21 @@ std::optional<double> relative_error_of(const fs::path& study) {
   return std::isfinite(target) ? std::optional(target) : std::nullopt;
 }
 
+}  // namespace
+
+bool is_study(const fs::path& path) {
+  return fs::exists(study_file(path)) || fs::exists(path / "measurements.csv") ||
+         (fs::is_regular_file(path) && path.extension() == ".csv");
+}
+
+fs::path table_of(const fs::path& study) {
+  return fs::is_directory(study) ? study / "measurements.csv" : study;
+}
+
+std::string title_of(const fs::path& study) {
+  return fs::absolute(study / "").lexically_normal().parent_path().filename().string();
+}
+
 study::PublishedTable read_measurements(const fs::path& study) {
   if (fs::is_directory(study) && !fs::exists(table_of(study))) {
     throw Error(fmt::format("{}: no run of this study has ended yet", study.string()),
@@ -171,13 +178,6 @@ study::PublishedTable read_measurements(const fs::path& study) {
                             shell_word(study_file(study).string()), shell_word(study.string())));
   }
   return study::read_table(table_of(study));
-}
-
-}  // namespace
-
-bool is_study(const fs::path& path) {
-  return fs::exists(study_file(path)) || fs::exists(path / "measurements.csv") ||
-         (fs::is_regular_file(path) && path.extension() == ".csv");
 }
 
 study::Analysis analysis_of(std::span<const fs::path> studies) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "convoke/report/page.hpp"
 #include "convoke/study/analysis/analysis.hpp"
@@ -9,6 +10,15 @@ namespace convoke::app {
 
 /// True for a folder with measurements.csv or study.toml, and for a table of times.
 bool is_study(const std::filesystem::path& path);
+
+/// Returns the table of times of a study, which is named by its folder or by the table.
+std::filesystem::path table_of(const std::filesystem::path& study);
+
+/// Returns the name of that folder or table.
+std::string title_of(const std::filesystem::path& study);
+
+/// Reads that table. Throws Error like study::read_table, and for a folder without finished runs.
+study::PublishedTable read_measurements(const std::filesystem::path& study);
 
 /// Analyses the measurements of these studies as one study: with predictions up to four times the measured
 /// workers, with the strictest of their targets, and with costs if there is a machines.toml next to a study

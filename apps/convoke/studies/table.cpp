@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convoke/study/analysis/pivot.hpp"
+#include "studies/study_results.hpp"
 
 namespace convoke::app {
 namespace {
@@ -21,7 +22,7 @@ struct StudyTableOptions {
 };
 
 constexpr const char* kTableHelp = R"(Examples:
-  convoke study table studies/first/measurements.csv --show makespan_seconds,speedup,accuracy
+  convoke study table studies/first --show makespan_seconds,speedup,accuracy
   convoke study table first.csv --rows fraction --columns ranks --show makespan_seconds --only mode=sync
   convoke study table published.csv ours.csv --columns system --show decrease_percent --markdown
 
@@ -32,7 +33,7 @@ are relative to the configuration with the fewest ranks. Values are means with h
 
 int study_table(const StudyTableOptions& options) {
   std::vector<study::PublishedTable> tables;
-  for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
+  for (const std::string& file : options.tables) tables.push_back(read_measurements(file));
   study::PivotOptions pivot = options.pivot;
   for (const std::string& only : options.only) pivot.only.push_back(study::only_from(only));
   const study::TextTable table = study::pivot(study::analyze(tables, {}), tables, pivot);
@@ -44,7 +45,8 @@ int study_table(const StudyTableOptions& options) {
 
 std::function<int()> add_study_table(CLI::App& parser) {
   auto options = std::make_shared<StudyTableOptions>();
-  add_option(parser, "tables", options->tables, "FILE.csv", "Tables of times")->required();
+  add_option(parser, "tables", options->tables, "STUDY", "Folders of studies, or tables of times")
+      ->required();
   add_option(parser, "--rows", options->pivot.rows, "COORDINATE",
              "The coordinate with a row for each of its values")
       ->capture_default_str();

@@ -18,15 +18,32 @@ std::string capital(std::string text) {
   return text;
 }
 
-// Curves of the largest fraction of the samples; other fractions have a separate chart.
-std::vector<const study::Curve*> largest(const study::Analysis& analysis, const std::string& quantity) {
-  const double fraction = largest_fraction(analysis);
+// Published ratios without times have curves, but no configurations.
+std::set<double> published_fractions(const study::Analysis& analysis) {
+  std::set<double> fractions;
+  for (const study::Curve& curve : analysis.curves) {
+    if (curve.quantity == "published") fractions.insert(curve.shared.fraction);
+  }
+  return fractions;
+}
+
+// Curves with this fraction of the samples.
+std::vector<const study::Curve*> curves_with(double fraction, const study::Analysis& analysis,
+                                             const std::string& quantity) {
   std::vector<const study::Curve*> curves;
   for (const study::Curve& curve : analysis.curves) {
     if (curve.shared.fraction == fraction && curve.quantity == quantity && curve.base.workers() > 0)
       curves.push_back(&curve);
   }
   return curves;
+}
+
+ShortNames names_of(const std::vector<const study::Curve*>& curves, const study::Analysis& analysis) {
+  std::vector<study::Coordinates> places;
+  for (const study::MeasuredConfiguration& configuration : whole_configurations(analysis))
+    places.push_back(configuration.at);
+  for (const study::Curve* curve : curves) places.push_back(curve->shared);
+  return ShortNames(places);
 }
 
 void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, const ShortNames& names,
@@ -104,13 +121,16 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
 void add_scaling(Page& page, const study::Analysis& analysis) {
   if (analysis.curves.empty()) return;
   page.section("Scaling");
-  for (const auto& [quantity, what] :
-       {std::pair("makespan_seconds", "makespan"), std::pair("epoch_seconds", "time per epoch"),
-        std::pair("published", "published figures")}) {
-    const std::vector<const study::Curve*> curves = largest(analysis, quantity);
-    if (!curves.empty())
-      add_scaling_of(page, curves, ShortNames(whole_configurations(analysis)), what, of_fraction(analysis));
-  }
+  const auto add = [&](const char* quantity, const char* what, double fraction, const std::string& of) {
+    const std::vector<const study::Curve*> curves = curves_with(fraction, analysis, quantity);
+    if (!curves.empty()) add_scaling_of(page, curves, names_of(curves, analysis), what, of);
+  };
+  // Only the largest fraction of the samples; other fractions have a separate chart.
+  const double largest = largest_fraction(analysis);
+  add("makespan_seconds", "makespan", largest, of_fraction(analysis));
+  add("epoch_seconds", "time per epoch", largest, of_fraction(analysis));
+  const std::set<double> published = published_fractions(analysis);
+  if (!published.empty()) add("published", "published figures", *published.rbegin(), of_fraction(published));
 }
 
 void add_fractions(Page& page, const study::Analysis& analysis) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ double largest_fraction(const study::Analysis& analysis);
 std::vector<study::MeasuredConfiguration> whole_configurations(const study::Analysis& analysis);
 /// Returns " With all of the samples.", for captions, if there are other fractions.
 std::string of_fraction(const study::Analysis& analysis);
+/// The same for the largest of these fractions.
+std::string of_fraction(const std::set<double>& fractions);
 
 /// A quantity over numbers, with intervals if they are known.
 struct Line {
@@ -55,6 +58,8 @@ Chart line_chart(const std::string& title, const std::string& note, const std::s
 class ShortNames {
  public:
   explicit ShortNames(std::span<const study::MeasuredConfiguration> configurations);
+  /// Also of what curves share, as study::on_any_ranks returns it.
+  explicit ShortNames(std::span<const study::Coordinates> places);
 
   /// Returns "mnist-sync, 4 ranks, 1/2".
   std::string configuration(const study::Coordinates& at) const;

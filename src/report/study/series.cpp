@@ -12,6 +12,12 @@ namespace {
 
 constexpr int kDigits = 5;
 
+std::vector<study::Coordinates> places_of(std::span<const study::MeasuredConfiguration> configurations) {
+  std::vector<study::Coordinates> places;
+  for (const study::MeasuredConfiguration& configuration : configurations) places.push_back(configuration.at);
+  return places;
+}
+
 }  // namespace
 
 void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
@@ -60,21 +66,22 @@ Chart line_chart(const std::string& title, const std::string& note, const std::s
   return chart;
 }
 
-ShortNames::ShortNames(std::span<const study::MeasuredConfiguration> configurations) {
-  const auto some = [&](const auto& differ) {
-    return std::ranges::any_of(configurations, [&](const study::MeasuredConfiguration& a) {
-      return std::ranges::any_of(configurations,
-                                 [&](const study::MeasuredConfiguration& b) { return differ(a.at, b.at); });
-    });
-  };
+ShortNames::ShortNames(std::span<const study::MeasuredConfiguration> configurations)
+    : ShortNames(places_of(configurations)) {}
+
+ShortNames::ShortNames(std::span<const study::Coordinates> places) {
   using At = const study::Coordinates&;
+  const auto some = [&](const auto& differ) {
+    return std::ranges::any_of(
+        places, [&](At a) { return std::ranges::any_of(places, [&](At b) { return differ(a, b); }); });
+  };
   systems_ = some([](At a, At b) { return a.system != b.system; });
   modes_ = some([](At a, At b) { return a.system == b.system && a.mode != b.mode; });
   batches_ = some([](At a, At b) { return a.batch != b.batch; });
   variants_ = some([](At a, At b) { return a.variant != b.variant; });
   machines_ = some([](At a, At b) { return a.machine != b.machine; });
   fractions_ = some([](At a, At b) { return a.fraction != b.fraction; });
-  threads_ = some([](At a, At b) { return a.threads != b.threads; });
+  threads_ = some([](At a, At b) { return a.ranks > 0 && b.ranks > 0 && a.threads != b.threads; });
 }
 
 std::string ShortNames::configuration(const study::Coordinates& at) const {

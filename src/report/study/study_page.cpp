@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
@@ -128,14 +129,16 @@ std::vector<study::MeasuredConfiguration> whole_configurations(const study::Anal
 }
 
 std::string of_fraction(const study::Analysis& analysis) {
-  const double fraction = largest_fraction(analysis);
-  const bool others =
-      std::ranges::any_of(analysis.configurations, [&](const study::MeasuredConfiguration& configuration) {
-        return configuration.at.fraction < fraction;
-      });
-  return others
-             ? fmt::format(" With {} of the samples.", fraction == 1 ? "all" : study::fraction_text(fraction))
-             : "";
+  std::set<double> fractions;
+  for (const study::MeasuredConfiguration& configuration : analysis.configurations)
+    fractions.insert(configuration.at.fraction);
+  return of_fraction(fractions);
+}
+
+std::string of_fraction(const std::set<double>& fractions) {
+  if (fractions.size() < 2) return "";
+  const double largest = *fractions.rbegin();
+  return fmt::format(" With {} of the samples.", largest == 1 ? "all" : study::fraction_text(largest));
 }
 
 Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,

@@ -19,11 +19,12 @@ bool is_run(const Measurement& m) {
 }
 
 std::vector<MeasuredConfiguration> configurations_of_runs(std::span<const TableRow> rows) {
-  std::vector<Measurement> measurements;
+  std::vector<std::vector<Measurement>> studies;
   for (const TableRow& row : rows) {
-    if (is_run(row.measurement)) measurements.push_back(row.measurement);
+    studies.resize(std::max(studies.size(), row.table + 1));
+    if (is_run(row.measurement)) studies[row.table].push_back(row.measurement);
   }
-  return configurations_of(measurements);
+  return configurations_of(studies);
 }
 
 // Runs are made in random order. Systems, modes, batches and variants keep the order of first appearance;
@@ -62,7 +63,7 @@ std::string take_machine(std::vector<TableRow>& rows) {
     if (one) {
       own.clear();
     } else if (own.empty() && names_its_machine(row)) {
-      own = "unknown machine";
+      own = kUnknownMachine;
     }
   }
   return one ? machine : "";
@@ -181,8 +182,9 @@ Analysis analyze(std::span<const PublishedTable> tables, const AnalysisOptions& 
     for (auto earlier = tables.begin(); earlier != table; ++earlier) require_other_runs(*table, *earlier);
     if (options.again) require_other_runs(*options.again, *table);
   }
-  for (const PublishedTable& table : tables) {
-    rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    const PublishedTable& table = tables[t];
+    for (const TableRow& row : table.rows) rows.emplace_back(row).table = t;
     notices.insert(notices.end(), table.notices.begin(), table.notices.end());
   }
   if (const std::int64_t count = imply_makespans(rows); count > 0) {

@@ -115,15 +115,9 @@ void widen(std::optional<PublishedRange>& all, const PublishedRange& by) {
 std::optional<PublishedRange> printed_at(const Side& side, const Coordinates& at, const std::string& column) {
   const double factor = is_share(column) ? 100 : 1;
   std::optional<PublishedRange> all;
-  for (const PublishedTable& table : side.tables) {
-    for (const TableRow& row : table.rows) {
-      Coordinates place = coordinates(row.measurement);
-      if (at.machine.empty()) place.machine.clear();  // all rows have the same one
-      const Printed* printed = row.find(column);
-      if (place != at || printed == nullptr) continue;
-      const double value = factor * printed->value, half = factor * printed->half_unit;
-      widen(all, {value, value, half, digits_of(half)});
-    }
+  for (const Printed& printed : printed_numbers(side.tables, at, column)) {
+    const double value = factor * printed.value, half = factor * printed.half_unit;
+    widen(all, {value, value, half, digits_of(half)});
   }
   return all;
 }

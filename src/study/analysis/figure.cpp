@@ -109,6 +109,24 @@ std::optional<Figure> figure_of(const Analysis& analysis, const Coordinates& at,
   return figure;
 }
 
+std::vector<Printed> printed_numbers(std::span<const PublishedTable> tables, const Coordinates& at,
+                                     std::string_view column) {
+  std::vector<Printed> numbers;
+  for (const PublishedTable& table : tables) {
+    for (const TableRow& row : table.rows) {
+      Coordinates place = coordinates(row.measurement);
+      if (at.machine.empty()) {
+        place.machine.clear();  // all rows have the same one
+      } else if (place.machine.empty()) {
+        place.machine = kUnknownMachine;
+      }
+      const Printed* printed = row.find(column);
+      if (printed != nullptr && place == at) numbers.push_back(*printed);
+    }
+  }
+  return numbers;
+}
+
 std::string heading_of(const std::string& name) {
   if (const Derived* derived = find_named(kDerived, name)) return std::string(derived->title);
   const Quantity* quantity = find_named(kQuantities, name);

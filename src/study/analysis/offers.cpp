@@ -149,6 +149,8 @@ Offer offer_of(const Cost& cost, const Candidate& candidate, const PricedMachine
   return offer;
 }
 
+double seconds_of(const Offer& offer) { return offer.transfer_seconds + offer.training_seconds; }
+
 std::string money(double value, const std::string& currency) {
   return fmt::format("{:.4g}{}{}", value, currency.empty() ? "" : " ", currency);
 }
@@ -164,7 +166,9 @@ std::string verdict(const Offer& offer, const Offer& first, const std::string& c
   if (!offer.fits()) return join(offer.reasons, "; ");
   if (&offer == &first) return "the cheapest";
   const double more = offer.cost() - first.cost();
-  return more > 0 ? "costs " + money(more, currency) + " more" : "costs the same, but takes longer";
+  if (more > 0) return "costs " + money(more, currency) + " more";
+  return seconds_of(offer) > seconds_of(first) ? "costs the same, but takes longer"
+                                               : "costs and takes the same";
 }
 
 }  // namespace
@@ -183,7 +187,7 @@ std::vector<Offer> offers(std::span<const Curve> curves,
     list.push_back(offer_of(cost, *candidate, *machine, demands));
   }
   std::ranges::stable_sort(list, {}, [](const Offer& offer) {
-    return std::tuple(offer.distance, offer.cost(), offer.training_seconds + offer.transfer_seconds);
+    return std::tuple(offer.distance, offer.cost(), seconds_of(offer));
   });
   return list;
 }
@@ -208,7 +212,7 @@ std::string sentence(const Offer& offer, const std::string& currency) {
     text += fmt::format(" (training {}, transfer {}, storage {})", money(offer.training_cost, ""),
                         money(offer.transfer_cost, ""), money(offer.storage_cost, ""));
   }
-  text += fmt::format(" in {}", format_duration(offer.transfer_seconds + offer.training_seconds));
+  text += fmt::format(" in {}", format_duration(seconds_of(offer)));
   if (offer.transfer_seconds > 0)
     text += fmt::format(", {} of it transfer", format_duration(offer.transfer_seconds));
   if (offer.predicted) text += ", predicted by Amdahl's law";
@@ -229,10 +233,9 @@ TextTable table_of(std::span<const Offer> offers, const std::string& currency) {
   for (const Offer& offer : offers) {
     const auto part = [](double value) { return value > 0 ? money(value, "") : std::string(); };
     table.rows.push_back({label(offer), offer.machine, offer.terms, fmt::format("{}", offer.nodes),
-                          format_duration(offer.transfer_seconds + offer.training_seconds),
-                          accuracy_text(offer), money(offer.training_cost, ""), part(offer.transfer_cost),
-                          part(offer.storage_cost), money(offer.cost(), ""),
-                          offer.predicted ? "predicted" : "measured",
+                          format_duration(seconds_of(offer)), accuracy_text(offer),
+                          money(offer.training_cost, ""), part(offer.transfer_cost), part(offer.storage_cost),
+                          money(offer.cost(), ""), offer.predicted ? "predicted" : "measured",
                           verdict(offer, offers.front(), currency)});
   }
   return table;

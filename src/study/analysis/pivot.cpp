@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
 #include "study/analysis/figure.hpp"
 #include "study/analysis/table_parts.hpp"
@@ -18,14 +19,8 @@ namespace {
 // Returns what the tables print for a quantity of a configuration; "" if they have no value.
 std::string printed_text(std::span<const PublishedTable> tables, const Coordinates& at,
                          const std::string& name) {
-  for (const PublishedTable& table : tables) {
-    for (const TableRow& row : table.rows) {
-      const Printed* printed = row.find(name);
-      if (printed != nullptr && coordinates(row.measurement) == at)
-        return format_fixed(printed->value, digits_of(printed->half_unit));
-    }
-  }
-  return "";
+  const std::vector<Printed> printed = printed_numbers(tables, at, name);
+  return printed.empty() ? "" : format_fixed(printed.front().value, digits_of(printed.front().half_unit));
 }
 
 // The number that a coordinate is: "4", "1/8".
@@ -114,9 +109,10 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
 }
 
 std::string to_markdown(const TextTable& table) {
+  static const Pattern kBar(R"(\|)");
   const auto line = [](const Row& cells) {
     std::string text = "|";
-    for (const std::string& cell : cells) text += " " + cell + " |";
+    for (const std::string& cell : cells) text += " " + substituted(cell, kBar, R"(\|)") + " |";
     return text + "\n";
   };
   std::string text = line(table.columns) + "|";

@@ -90,9 +90,9 @@ TextTable law_table(const Analysis& analysis) {
   for (const Curve& curve : analysis.curves) {
     if (!curve.amdahl) continue;
     const Estimate &t1 = curve.amdahl->sequential_seconds(), &f = curve.amdahl->serial_fraction();
-    table.rows.push_back({law_title(curve),
-                          curve.quantity == "published" ? "" : with_error(t1.value, t1.interval),
-                          with_ends(f, 4), f.value > 0 ? fmt::format("{:.1f}", 1 / f.value) : "no limit"});
+    table.rows.push_back(
+        {law_title(curve), curve.quantity == "published" ? "" : with_error(t1.value, t1.interval),
+         with_ends(f, 4), f.value > 0 ? fmt::format("{:.1f}", std::max(1.0, 1 / f.value)) : "no limit"});
   }
   return table;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "convoke/study/running/finished_run.hpp"
 
@@ -52,12 +53,17 @@ std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredConfigurat
   std::vector<TimeToAccuracy> all;
   for (std::size_t c = 0; c < configurations.size(); ++c) {
     TimeToAccuracy time{.configuration = c, .accuracy = accuracy};
+    const std::vector<std::string>& marks = configurations[c].marks;
+    const bool contended_ones_count = std::ranges::find(marks, "contended") != marks.end();
     std::vector<double> seconds;
+    std::set<std::filesystem::path> folders;  // a contended run and its repetition have the same one
     for (const TableRow& row : rows) {
       const Measurement& run = row.measurement;
       if (row.folder.empty() || run.has_mark("failed") || coordinates(run) != configurations[c].at) continue;
+      if (run.has_mark("contended") && !contended_ones_count) continue;
       const auto folder =
           row.folder / "runs" / fmt::format("{}-{}", run_name(configurations[c].at), run.repeat);
+      if (!folders.insert(folder).second) continue;
       const std::vector<Validation> validations = read_validations(folder, configurations[c].at.ranks);
       if (validations.empty()) continue;
       ++time.runs;

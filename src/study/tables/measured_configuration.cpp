@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "convoke/core/text.hpp"
@@ -30,6 +31,37 @@ void summarize_runs(MeasuredConfiguration& configuration) {
   for (const auto& [name, values] : further) {
     configuration.statistics.emplace(std::string(kFurtherPrefix) + name, summarize(values));
   }
+}
+
+// Returns the configuration of these coordinates, which is added if there is none yet.
+MeasuredConfiguration& configuration_among(std::vector<MeasuredConfiguration>& all, const Coordinates& at) {
+  const auto known = std::ranges::find(all, at, &MeasuredConfiguration::at);
+  if (known != all.end()) return *known;
+  all.emplace_back().at = at;
+  return all.back();
+}
+
+// The runs of one study: of a contended repeat that was made again, the last.
+std::vector<MeasuredConfiguration> grouped(std::span<const Measurement> measurements) {
+  std::vector<MeasuredConfiguration> configurations;
+  for (const Measurement& measurement : measurements) {
+    const Coordinates at = coordinates(measurement);
+    MeasuredConfiguration& configuration = configuration_among(configurations, at);
+    if (measurement.has_mark("failed")) {
+      ++configuration.failed;
+      continue;
+    }
+    const auto superseded = [&](const Measurement& m) {
+      return m.has_mark("contended") && m.repeat == measurement.repeat;
+    };
+    configuration.contended += static_cast<std::int64_t>(std::erase_if(configuration.runs, superseded));
+    configuration.runs.push_back(measurement);
+    Measurement& run = configuration.runs.back();
+    if (!run.core_seconds && run.makespan_seconds && at.workers() > 0) {
+      run.core_seconds = *run.makespan_seconds * static_cast<double>(at.workers());
+    }
+  }
+  return configurations;
 }
 
 // Runs that failed before they recorded a machine count for the machine of the other runs of their
@@ -183,27 +215,18 @@ std::string_view MeasuredConfiguration::dataset_hash() const {
 }
 
 std::vector<MeasuredConfiguration> configurations_of(std::span<const Measurement> measurements) {
+  const std::vector<Measurement> study(measurements.begin(), measurements.end());
+  return configurations_of(std::span(&study, 1));
+}
+
+std::vector<MeasuredConfiguration> configurations_of(std::span<const std::vector<Measurement>> studies) {
   std::vector<MeasuredConfiguration> configurations;
-  for (const Measurement& measurement : measurements) {
-    const Coordinates at = coordinates(measurement);
-    auto configuration = std::ranges::find(configurations, at, &MeasuredConfiguration::at);
-    if (configuration == configurations.end()) {
-      configurations.emplace_back();
-      configuration = configurations.end() - 1;
-      configuration->at = at;
-    }
-    if (measurement.has_mark("failed")) {
-      ++configuration->failed;
-      continue;
-    }
-    const auto superseded = [&](const Measurement& m) {
-      return m.has_mark("contended") && m.repeat == measurement.repeat;
-    };
-    configuration->contended += static_cast<std::int64_t>(std::erase_if(configuration->runs, superseded));
-    configuration->runs.push_back(measurement);
-    Measurement& run = configuration->runs.back();
-    if (!run.core_seconds && run.makespan_seconds && at.workers() > 0) {
-      run.core_seconds = *run.makespan_seconds * static_cast<double>(at.workers());
+  for (const std::vector<Measurement>& study : studies) {
+    for (MeasuredConfiguration& of_study : grouped(study)) {
+      MeasuredConfiguration& all = configuration_among(configurations, of_study.at);
+      std::ranges::move(of_study.runs, std::back_inserter(all.runs));
+      all.failed += of_study.failed;
+      all.contended += of_study.contended;
     }
   }
   for (MeasuredConfiguration& configuration : configurations) summarize_runs(configuration);

@@ -9,15 +9,16 @@
 
 namespace convoke::study {
 std::string number(double value) {
-  if (std::abs(value) >= 1e5 && std::abs(value) < 1e15) return format_count(std::llround(value));
+  if (std::abs(value) >= 99999.5 && std::abs(value) < 1e15) return format_count(std::llround(value));
   return fmt::format("{:.5g}", value);
 }
 
 std::string with_error(double value, const std::optional<Interval>& interval, double factor) {
   if (!interval) return number(factor * value);
   const double half = factor * (interval->high - interval->low) / 2;
-  if (half <= 0) return fmt::format("{} ± 0", number(factor * value));
-  const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 6);
+  if (half <= 1e-12 * std::abs(factor * value)) return fmt::format("{} ± 0", number(factor * value));
+  const int digits = std::max(0, 1 - static_cast<int>(std::floor(std::log10(half))));
+  if (digits > 6) return fmt::format("{:.5g} ± {:.2g}", factor * value, half);
   return fmt::format("{:.{}f} ± {:.{}f}", factor * value, digits, half, digits);
 }
 

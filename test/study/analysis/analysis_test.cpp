@@ -208,6 +208,28 @@ TEST_CASE("a remark says that no law applies if the speed-up exceeds the number 
   CHECK_FALSE(analysis.recommendations.at(0).possible);
 }
 
+TEST_CASE("tables that are analyzed as one are studies with repeats of their own") {
+  std::vector<PublishedTable> tables(2);
+  for (const double seconds : {10.0, 11.0}) {
+    PublishedTable& table = tables[seconds == 10 ? 0 : 1];
+    table.rows.push_back({marked(runs("sync", 1, {seconds}), "contended").front(), {}, {}});
+  }
+  CHECK(analyze(tables, {}).configurations.at(0).find("makespan_seconds")->mean == 10.5);
+}
+
+TEST_CASE("a mean and its interval have digits at any size") {
+  CHECK(with_error(10.05, Interval{9.84, 10.26}) == "10.05 ± 0.21");
+  CHECK(with_error(3e-7, Interval{2.85e-7, 3.15e-7}) == "3e-07 ± 1.5e-08");
+  CHECK(with_error(0.1, Interval{0.1, 0.1 + 1e-16}) == "0.1 ± 0");
+  CHECK(number(99999.7) == "100,000");
+}
+
+TEST_CASE("if more workers take longer, the largest speed-up is that of one") {
+  const Analysis analysis =
+      analyze(runs("sync", 1, {10, 10.2}) + runs("sync", 2, {12, 12.2}) + runs("sync", 4, {13, 13.2}), {});
+  CHECK(table_called(tables(analysis), "Amdahl's law").rows.at(0).back() == "1.0");
+}
+
 TEST_CASE("a remark names configurations with only one repeat") {
   CHECK_THAT(all_remarks(analyze(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
              Contains("1 of 2 configurations has one row only: no interval or test is possible"));

@@ -87,6 +87,17 @@ TEST_CASE("of the thesis' machines the cheapest is advised, by its printed costs
   CHECK(none.front().latest_seconds == Approx(3600 * 1.72 / 8 + 106.5).epsilon(0.01));
 }
 
+TEST_CASE("an offer that costs as much as the cheapest takes longer, or as long") {
+  const std::string price = "price_per_hour = 1.0\n";
+  const auto machines = machines_of("[[machine]]\nname = \"a\"\n" + price + "[[machine]]\nname = \"b\"\n" +
+                                    price + "[[machine]]\nname = \"c\"\nspeed = 0.5\nprice_per_hour = 0.5\n");
+  const Analysis analysis = analyze(runs("sync", 1, {3600, 3600}), {});
+  const TextTable table = table_of(offers_of(analysis, machines, {}), "");
+  REQUIRE(table.rows.size() == 3);
+  CHECK(table.rows[1].back() == "costs and takes the same");
+  CHECK(table.rows[2].back() == "costs the same, but takes longer");
+}
+
 TEST_CASE("an offer costs its training, the transfer and the storage of the dataset") {
   const Analysis analysis = analyze(with_accuracy(runs("sync", 2, {3600, 3600}), 0.9), {});
   Demands demands{.gigabytes = 50};

@@ -37,8 +37,8 @@ TEST_CASE("a table has rows by number, groups of columns, and marks at every val
 }
 
 TEST_CASE("a table in Markdown") {
-  CHECK(to_markdown({"", "", {"ranks", "time (s)"}, {{"1", "9"}, {"2", ""}}}) ==
-        "| ranks | time (s) |\n|---|---|\n| 1 | 9 |\n| 2 |  |\n");
+  CHECK(to_markdown({"", "", {"ranks", "time (s)"}, {{"1", "9"}, {"a|b", ""}}}) ==
+        "| ranks | time (s) |\n|---|---|\n| 1 | 9 |\n| a\\|b |  |\n");
 }
 
 TEST_CASE("published decreases stand beside measured ones") {
@@ -57,6 +57,21 @@ TEST_CASE("a column that is only printed in a table is shown with its digits") {
                                 {.rows = "mode", .columns = "system", .show = {"cost_per_training"}});
   CHECK(table.columns == std::vector<std::string>{"mode", "NN-TWINS", "RNN-SA", "IC-DR"});
   CHECK(table.rows.front() == std::vector<std::string>{"local cluster", "0.060", "0.106", "3.44"});
+}
+
+TEST_CASE("a printed column is shown if the table names its machine, or one of several") {
+  const auto texts = [](const std::vector<std::string>& machines) {
+    PublishedTable table;
+    for (const std::string& machine : machines) {
+      Measurement run = runs("sync", 2, {10}).front();
+      run.machine = machine;
+      table.rows.push_back({run, {{"scaling_percent", {83.3, 0.05}}}, {}});
+    }
+    const std::span<const PublishedTable> tables(&table, 1);
+    return pivot(analyze(tables, {}), tables, {.columns = "machine", .show = {"scaling_percent"}}).rows.at(0);
+  };
+  CHECK(texts({"A"}) == std::vector<std::string>{"2", "83.3"});
+  CHECK(texts({"A", ""}) == std::vector<std::string>{"2", "83.3", "83.3"});
 }
 
 TEST_CASE("errors of a table name what there is") {

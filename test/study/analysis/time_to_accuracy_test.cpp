@@ -88,6 +88,26 @@ TEST_CASE("the runs of a study give the times to an accuracy") {
   CHECK(analysis.times_to_accuracy[0].seconds->mean == Approx(6.5));  // 8 and 5
 }
 
+TEST_CASE("a contended run and its repetition have one folder, and a contended run that is left out none") {
+  const TemporaryFolder folder;
+  auto measurements = runs("sync", 1, {20, 12, 13}) + runs("sync", 1, {10});
+  measurements[0].marks = measurements[2].marks = {"contended"};
+  for (const Measurement& run : measurements) {
+    const fs::path place = folder / "runs" / ("net-sync-1x1-" + std::to_string(run.repeat));
+    fs::create_directories(place);
+    std::ofstream(place / "metrics.jsonl") << epoch(0, 1, static_cast<double>(run.repeat), "0.9");
+  }
+  AnalysisOptions options;
+  options.requirements.accuracy = 0.9;
+  const auto times = [&](const std::vector<Measurement>& all) {
+    write_measurements(folder / "measurements.csv", all);
+    return analyze(std::vector{read_table(folder / "measurements.csv")}, options).times_to_accuracy.at(0);
+  };
+  CHECK(times(measurements).runs == 2);
+  CHECK(times(measurements).seconds->mean == Approx(1.5));  // of the repeats 1 and 2
+  CHECK(times(marked(measurements, "contended")).runs == 3);
+}
+
 TEST_CASE("the runs of several tables are in the folders of their tables") {
   const TemporaryFolder folder;
   std::vector<PublishedTable> tables;

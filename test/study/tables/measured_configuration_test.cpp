@@ -76,6 +76,17 @@ TEST_CASE("if a contended repeat was made again, the last run counts") {
   CHECK(configurations[1].marks == std::vector<std::string>{"contended"});
 }
 
+TEST_CASE("a contended run is not replaced by the same repeat of another study") {
+  const auto first = marked(runs("sync", 1, {10, 11}), "contended"),
+             second = marked(runs("sync", 1, {12, 13}), "contended");
+  for (const std::vector<std::vector<Measurement>>& studies :
+       {std::vector{first, second}, std::vector{second, first}}) {
+    const MeasuredConfiguration configuration = configurations_of(studies).at(0);
+    CHECK(configuration.find("makespan_seconds")->count == 4);
+    CHECK(configuration.contended == 0);
+  }
+}
+
 TEST_CASE("in two studies together, times count twice, and the accuracy of a seed once") {
   const auto seed = [](std::int64_t repeat, double seconds, double accuracy) {
     Measurement m = measured(1, seconds);

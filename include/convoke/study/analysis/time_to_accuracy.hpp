@@ -39,7 +39,8 @@ struct TimeToAccuracy {
 };
 
 /// Computes it for every configuration of which runs among `rows` have their validations in
-/// runs/<configuration>-<repeat>/metrics.jsonl in the folder of the row.
+/// runs/<configuration>-<repeat>/metrics.jsonl in the folder of the row. Runs that the configuration leaves
+/// out do not count.
 std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredConfiguration> configurations,
                                               std::span<const TableRow> rows, double accuracy);
 

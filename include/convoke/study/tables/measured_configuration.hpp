@@ -58,6 +58,9 @@ inline constexpr std::array kQuantities{
              Quantity::Kind::kDetail},
 };
 
+/// The machine of runs that do not name it, in an analysis of several machines.
+inline constexpr const char* kUnknownMachine = "unknown machine";
+
 /// The coordinates of a configuration: the properties that its runs share.
 struct Coordinates {
   std::string system, mode;
@@ -143,10 +146,14 @@ void add_marks(std::vector<std::string>& all, std::span<const std::string> marks
 /// Returns true if there were more workers than cores: such times are not used in laws and advice.
 bool is_oversubscribed(std::span<const std::string> marks);
 
-/// Groups runs by their coordinates, in the order of first appearance. Failed runs are only counted.
-/// Contended runs are only counted if the configuration has others, or the same repeat was made again;
-/// otherwise they are used and the configuration gets the mark. Missing core-seconds become makespan x ranks
-/// x threads.
+/// Groups the runs of a study by their coordinates, in the order of first appearance. Failed runs are only
+/// counted. Contended runs are only counted if the configuration has others, or the same repeat was made
+/// again; otherwise they are used and the configuration gets the mark. Missing core-seconds become makespan x
+/// ranks x threads.
 std::vector<MeasuredConfiguration> configurations_of(std::span<const Measurement> measurements);
+
+/// Groups the runs of several studies. Each study has its own repeats: the same one of another study does not
+/// replace it.
+std::vector<MeasuredConfiguration> configurations_of(std::span<const std::vector<Measurement>> studies);
 
 }  // namespace convoke::study

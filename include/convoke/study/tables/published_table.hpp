@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -27,6 +28,7 @@ struct TableRow {
   std::map<std::string, Printed, std::less<>> printed;
   std::string where;                  ///< "times.csv:7"
   std::filesystem::path folder = {};  ///< of the table, with the folders of a study's runs; "": no table
+  std::size_t table = 0;              ///< index of the table among those that are analyzed as one
 
   /// Returns null if the column has no number.
   const Printed* find(std::string_view column) const;
