@@ -36,7 +36,9 @@ TEST_CASE("distill trains one model like the members, the same on any ranks, and
 
 TEST_CASE("distill refuses a teacher or a recipe that does not fit, with the reason") {
   const Place place;
-  REQUIRE(place.train("teacher").code == 0);
+  write_dataset(place / "named.h5", 150, 8, 4, 60, {"a", "b", "c", "d"});
+  write_dataset(place / "swapped.h5", 150, 8, 4, 60, {"b", "a", "c", "d"});
+  REQUIRE(place.train("teacher", "--set data.path=named.h5").code == 0);
   const auto refused = [&](const std::string& arguments, const std::string& why) {
     place.refuses("distill " + arguments + " --output out", why);
     CHECK_FALSE(fs::exists(place / "out"));
@@ -49,4 +51,6 @@ TEST_CASE("distill refuses a teacher or a recipe that does not fit, with the rea
   refused("teacher --set 'train.loss={name=\"mean_squared_error\"}'", "teaches probabilities of softmax");
   write_dataset(place / "ten.h5", 150, 8, 10);
   refused("teacher --set data.path=ten.h5", "has 10 classes");
+  refused("teacher --set data.path=swapped.h5", "swapped.h5: class 0 is \"b\", but in the model of");
+  place.refuses("evaluate teacher --data swapped.h5", "prepare it again with --class-names a,b,c,d");
 }

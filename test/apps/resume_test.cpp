@@ -50,6 +50,35 @@ TEST_CASE("a resumed run accepts and stores changes that do not affect its resul
   CHECK(place.run("train --output x").says("RECIPE is required"));
 }
 
+TEST_CASE("a finished run keeps its cost when it is resumed; a run that goes on says that it was resumed") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1", 2).code == 0);
+  const auto cost = [&] {
+    std::vector<double> numbers;
+    for (const char* key : {"makespan_seconds", "core_seconds", "images_per_second", "phases.steps.max",
+                            "ranks", "test.seconds"})
+      numbers.push_back(summary_number(place / "run", key));
+    return numbers;
+  };
+  const std::vector<double> whole = cost();
+  const std::string before = bytes_of(place / "run/summary.json");
+  REQUIRE(place.run("train --quiet --resume run").code == 0);
+  CHECK(cost() == whole);
+  CHECK_THAT(bytes_of(place / "run/summary.json"), !Contains("\"resumed\""));
+
+  place.run("train --quiet --resume run --set train.epochs=2").ends(0).shows(" s since the run was resumed");
+  const std::vector<double> last = cost();
+  CHECK(last != whole);
+  REQUIRE(place.run("train --quiet --resume run", 2).code == 0);
+  CHECK(cost() == last);
+  CHECK_THAT(bytes_of(place / "run/summary.json"), Contains("\"resumed\": true"));
+
+  // A session that was killed after its last checkpoint has left the summary of the first epoch.
+  write_file(place / "run/summary.json", before);
+  REQUIRE(place.run("train --quiet --resume run").code == 0);
+  CHECK_THAT(bytes_of(place / "run/summary.json"), Contains("\"resumed\": true"));
+}
+
 TEST_CASE("a finished run is not trained again in another mode or without its checkpoints") {
   const Place place;
   const std::string ensemble = "--set train.mode=ensemble --set ensemble.members=2 ";
@@ -69,7 +98,7 @@ TEST_CASE("a finished run is not trained again in another mode or without its ch
 
   // A run that was killed before its first checkpoint has no results, and begins again.
   for (const char* result : {"run/summary.json", "run/model.h5"}) fs::remove(place / result);
-  place.run("train --quiet --resume run").ends(0);
+  place.run("train --quiet --resume run").ends(0).once("no checkpoint is found");
 }
 
 TEST_CASE("a resumed run keeps the micro-batch of its checkpoints, which another version chose") {
@@ -162,6 +191,15 @@ TEST_CASE("many signals in quick succession stop a run with a checkpoint, and do
                "while kill -USR1 $pid 2> /dev/null; do sleep 0.002; done; wait $pid")
       .ends(85)
       .once("Stopped by SIGUSR1, with a checkpoint");
+}
+
+TEST_CASE("a dataset that is replaced while a run trains ends the run, which continues when it is back") {
+  const Place place;
+  write_dataset(place / "other.h5", 120);
+  during_a_run(place, "--set train.epochs=500", "mv data.h5 kept.h5; mv other.h5 data.h5; wait $pid")
+      .fails("data.h5: was replaced by another dataset while the job trained");
+  fs::rename(place / "kept.h5", place / "data.h5");
+  place.run("train --quiet --resume run").ends(0);
 }
 
 namespace {

@@ -132,6 +132,37 @@ TEST_CASE("every pair on equally many cores is compared; the others have a reaso
   CHECK(report::compare_runs(std::span(runs).first(1)).not_compared.empty());
 }
 
+TEST_CASE("the costs of a resumed run are left out, and no verdict uses them") {
+  RunResult sync = run("sync", false, 0.90, 100), votes = run("votes", true, 0.95, 100);
+  sync.resumed = true;
+  CHECK(report::compare_runs(std::vector{sync, votes}).verdicts.empty());
+  CHECK(report::compare_runs(std::vector{sync, votes}).not_compared ==
+        std::vector<std::string>{"sync and votes: the costs of sync are only those since it was resumed."});
+  CHECK_THAT(report::side_by_side(std::vector{sync, votes}).csv(),
+             Contains("makespan,,50\nspeed-up,,\ncore-seconds,,100\nimages/s,,0\n"));
+  CHECK_THAT(report::side_by_side(std::vector{votes, sync}).csv(),
+             Contains("makespan,50,\nspeed-up,1,\ncore-seconds,100,\nimages/s,0,\n"));
+}
+
+TEST_CASE("one member of an ensemble has its title and is not compared") {
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::images(folder.path()), 1, 1, 8);
+  report::RunRecord record = report::read_run(folder / "run");
+  record.summary.set("mode", "ensemble");
+  record.summary.set("member_facts", Value::Array{Settings{{"member", 1}}});
+  CHECK(report::result_of(record).name == "ensemble of 1, 1 x 1");
+  record.recipe = {{"ensemble", Settings{{"members", 2}}}};
+  RunResult member = report::result_of(record);
+  CHECK(member.name == "member 1 of an ensemble of 2, 1 x 1");
+  if (report::has_charts())
+    CHECK_THAT(report::run_page(record, "").html(), Contains("member 1 of an ensemble of 2, "));
+  member.workers = {.threads = 2, .cores = 2};
+  CHECK(report::compare_runs(std::vector{run("sync", false, 0.9, 100), member}).not_compared ==
+        std::vector<std::string>{"member 1 of an ensemble of 2, 1 x 1 is one member; `convoke gather` makes "
+                                 "the ensemble.",
+                                 "there is no ensemble among these runs."});
+}
+
 TEST_CASE("runs are named by title, folder or number, with a mark if threads shared cores") {
   const std::vector<std::string> folders{"runs/a", "runs/b/", "others/a"};
   CHECK(report::names_apart({"x", "y", "z"}, folders) == std::vector<std::string>{"x", "y", "z"});

@@ -352,6 +352,14 @@ TEST_CASE("runs are compared: results, curves, speed-up and differences") {
                                  "again: ensemble of 2, 2 x 1"});
   CHECK_THAT(html, Contains(">synchronous (oversubscribed)</th>"));
 
+  // The times of a resumed run are left out; here it is the first, so there is no speed-up.
+  runs[0].summary.set("resumed", true);
+  CHECK_THAT(report::run_page(runs[0], "").html(), Contains("role=note>Resumed: the times"));
+  CHECK_THAT(report::comparison_page(runs, "").html(),
+             Contains("its times are only those since it was resumed, so this page leaves them out.") &&
+                 Contains("aria-label=\"Where the time went: a chart") &&
+                 !Contains("aria-label=\"Speed-up: a chart") && !Contains("so their speed-up compares"));
+
   // Runs with the same title are named by their folders.
   const std::vector<report::RunRecord> alike{runs[0], runs[0], report::read_run(folder / "one")};
   CHECK_THAT(report::comparison_page(alike, "").html(), Contains("3. one: synchronous, 1 x 1"));
@@ -369,6 +377,12 @@ TEST_CASE("ROC curves are a chart with a line of chance, and their areas a table
   // 0.25 (0.25 + 0.5) / 2 + 0.75 (0.5 + 1) / 2
   CHECK(called(page.tables(), "Areas under the curves").table.rows.front()[1].as_double() ==
         Approx(0.65625).epsilon(1e-3));
+
+  run.evaluation.set("class_names", Value::Array{"mean", "chance", "c", "d"});
+  const report::Page alike = report::run_page(run, "");
+  CHECK(called(alike.charts(), "ROC curves").table.columns ==
+        std::vector<std::string>{"false positive rate", "mean", "chance", "mean (no class)",
+                                 "chance (no class)"});
 
   run.evaluation.set("roc", Settings{});
   const report::Page without = report::run_page(run, "");

@@ -6,6 +6,7 @@
 #include "example_studies.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
+#include "support/source_path.hpp"
 
 using namespace convoke;
 
@@ -30,6 +31,19 @@ TEST_CASE("curves with bases of different sizes have separate ideal lines") {
   CHECK(table.rows[1][over_4].value.empty());
   CHECK(table.rows[3][over_1].value.empty());
   CHECK(table.rows[3][over_4].value == "2");
+}
+
+TEST_CASE("each publication without times is a line of its own, with and without measurements") {
+  const auto theirs = study::read_table(source_path("docs/results/published/mnist-ensemble-decrease.csv"));
+  const auto ours = study::read_table(source_path("docs/results/mnist-ensemble/emulated.csv"));
+  for (const std::vector<study::PublishedTable>& tables : {std::vector{theirs}, std::vector{ours, theirs}}) {
+    const report::Page page = report::study_page("two", study::analyze(tables, {}), {}, "made by a test");
+    const report::Table& table =
+        called(page.charts(), "Decrease of the time by workers, published figures").table;
+    CHECK(table.columns == std::vector<std::string>{"workers", "1", "2"});
+    CHECK(std::stod(table.rows.at(1).at(1).value) == Approx(22.52));
+    CHECK(std::stod(table.rows.at(1).at(2).value) == Approx(17.69));
+  }
 }
 
 TEST_CASE(

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cluster/start.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
 #include "convoke/metrics/json.hpp"
@@ -49,7 +51,9 @@ constexpr const char* kGatherHelp = R"(Examples:
 /// The cost of a run, as its summary.json states it.
 struct Spent {
   std::int64_t ranks = 0, threads = 0, all_threads = 0, cores = 0;
-  double makespan = 0, core_seconds = 0, images_per_second = 0, peak_rss_mib = 0, other_programs = 0;
+  double makespan = 0, core_seconds = 0, images_per_second = 0, peak_rss_mib = 0;
+  double other_programs = std::numeric_limits<double>::quiet_NaN();  // NaN: not measured
+  bool resumed = false;  // the times of a run are only those since it was resumed
 
   // Adds a run that was made at the same time.
   void add(const Spent& other) {
@@ -61,7 +65,8 @@ struct Spent {
     core_seconds += other.core_seconds;
     images_per_second += other.images_per_second;
     peak_rss_mib = std::max(peak_rss_mib, other.peak_rss_mib);
-    other_programs = std::max(other_programs, other.other_programs);
+    other_programs = std::fmax(other_programs, other.other_programs);
+    resumed = resumed || other.resumed;
   }
 };
 
@@ -99,7 +104,8 @@ Spent spent_by(const fs::path& run, const Settings& summary) {
               .peak_rss_mib = number("peak_rss_mib")};
   spent.all_threads = std::llround(number("all_threads"));
   spent.cores = std::llround(number("cores"));
-  if (summary.find("other_programs") != nullptr) spent.other_programs = number("other_programs");
+  spent.other_programs = number_at(summary, "other_programs");
+  spent.resumed = summary.find("resumed") != nullptr;
   return spent;
 }
 
@@ -247,8 +253,9 @@ int gather(const GatherOptions& options) {
                                                         world, loader_of(recipe.data.test_split), folder,
                                                         phases, loaders ? &*loaders : nullptr);
   world.barrier();
-  const train::Cost cost =
+  train::Cost cost =
       train::cost_of(watch.seconds(), machine, recipe.run.execution.threads, phases, others, world);
+  cost.other_programs = spent.other_programs;  // of the runs
 
   // 4. Print the result, with the cost of the runs and of this vote.
   run::on_root(world, [&] {
@@ -261,15 +268,16 @@ int gather(const GatherOptions& options) {
     summary.set("core_seconds", spent.core_seconds + cost.core_seconds());
     summary.set("images_per_second", spent.images_per_second);
     summary.set("peak_rss_mib", spent.peak_rss_mib);
-    summary.set("other_programs", spent.other_programs);
+    if (spent.resumed) summary.set("resumed", true);
     summary.set("gathered_from", Value::Array(folders.begin(), folders.end()));
     recipe::write_summary(folder, summary, verdict, dataset, recipe.data.test_split,
                           phases.timeline->seconds(Activity::kEvaluation));
     write_page(folder, recipe);
     fmt::print(
-        "{}: ensemble of {} out of {} runs: the longest took {}, all together {:.1f} core-seconds\n"
+        "{}: ensemble of {} out of {} runs: the longest took {}, all together {:.1f} core-seconds{}\n"
         "test, {} images, {} vote\n{}\n{}{}",
         job.name, verdict.voters.size(), folders.size(), format_duration(spent.makespan), spent.core_seconds,
+        spent.resumed ? " (a run was resumed: only its time since then counts)" : "",
         format_count(verdict.test.samples), verdict.rule,
         train::evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names),
         data::provenance_note(dataset.info().provenance), places_of(folder));

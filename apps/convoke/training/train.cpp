@@ -123,10 +123,10 @@ void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
     fmt::print("teacher: {}\n", describe(recipe.train.loop.distill.teacher, *teacher));
   }
   if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
-  const std::string note = recipe::normalization_note(recipe, job);
-  if (!note.empty()) fmt::print("note: {}\n", note);
-  const std::string losses = loss_note(job, dataset.split(recipe.data.train_split));
-  if (!losses.empty()) fmt::print("note: {}\n", losses);
+  for (const std::string& note : {recipe::normalization_note(recipe, job), recipe::frozen_note(job),
+                                  loss_note(job, dataset.split(recipe.data.train_split))}) {
+    if (!note.empty()) fmt::print("note: {}\n", note);
+  }
 }
 
 struct DistillOptions : TrainOptions {

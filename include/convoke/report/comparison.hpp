@@ -17,7 +17,9 @@ struct RunResult {
   std::string folder;
   std::string name;  ///< name in the comparison
   bool ensemble = false;
-  std::string provenance;           ///< source of its samples
+  bool resumed = false;         ///< the costs are only those since it was resumed, so they are not compared
+  std::string one_member = {};  ///< RunRecord::one_member()
+  std::string provenance;       ///< source of its samples
   std::string content_hash, split;  ///< of its test samples; empty if unknown
   std::int64_t ranks = 0, threads = 0, members = 0, samples = 0;
   std::int64_t missing = 0;  ///< members that left the vote
@@ -27,8 +29,8 @@ struct RunResult {
   double makespan = 0, core_seconds = 0, images_per_second = 0;
   std::optional<double> other_programs = {};  ///< their share of the cores; unknown for older runs
 
-  /// Returns "synchronous, 2 x 1" or "ensemble of 2, 2 x 1"; with a mark if members failed or threads shared
-  /// cores.
+  /// Returns "synchronous, 2 x 1", "ensemble of 2, 2 x 1" or "member 0 of an ensemble of 2, 2 x 1"; with a
+  /// mark if members failed or threads shared cores.
   std::string title() const;
 };
 
@@ -41,6 +43,7 @@ RunResult result_of(const RunRecord& run);
 std::vector<std::string> names_apart(std::vector<std::string> titles, std::span<const std::string> folders);
 
 /// Returns a table with one row per result and one column per run; speed-ups are relative to the first run.
+/// Costs of resumed runs are left out.
 Table side_by_side(std::span<const RunResult> runs);
 
 /// Sentences: which of two runs is better, and why other pairs cannot be compared.
@@ -51,7 +54,7 @@ struct RunComparison {
 /// Compares each ensemble with each synchronous run on equally many cores that was tested on the same
 /// samples: which is better, and whether the number of samples is large enough to decide. The more accurate
 /// run is better only if its cost is not higher, within 5 %. Unknown properties of the samples count as
-/// equal.
+/// equal. A resumed run, and one member of an ensemble, are not compared.
 RunComparison compare_runs(std::span<const RunResult> runs);
 
 /// Returns true if all were tested on the same samples, as far as known.
@@ -89,7 +92,8 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
 
 /// Returns a page about two or more runs: their results side by side, curves in common charts, speed-up and
 /// efficiency relative to the first run, and the differences of their recipes and machines. Incomplete runs
-/// appear only in the curves, with a warning. `made_by`: a line about the origin of the page.
+/// appear only in the curves, and resumed runs have no times, with a warning. `made_by`: a line about the
+/// origin of the page.
 Page comparison_page(std::span<const RunRecord> runs, const std::string& made_by);
 
 }  // namespace convoke::report

@@ -46,6 +46,10 @@ struct RunRecord {
   /// Returns "mnist-sync"; the name of the folder if the files have no name.
   std::string name() const;
   bool complete() const { return !summary.empty(); }
+  /// Returns "member 2 of an ensemble of 4" if the run has one member of several; "" otherwise.
+  std::string one_member() const;
+  /// True if the times are only those since the run was resumed.
+  bool resumed() const;
   /// The workers; for an incomplete run, the cores are estimated from those of its nodes.
   Workers workers() const;
 };

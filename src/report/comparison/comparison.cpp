@@ -73,8 +73,9 @@ std::string alone(const RunResult& run) {
 }  // namespace
 
 std::string RunResult::title() const {
-  const std::string kind = !ensemble      ? "synchronous"
-                           : missing == 0 ? fmt::format("ensemble of {}", members)
+  const std::string kind = !ensemble             ? "synchronous"
+                           : !one_member.empty() ? one_member
+                           : missing == 0        ? fmt::format("ensemble of {}", members)
                                           : fmt::format("ensemble of {} - {} failed", members, missing);
   return fmt::format("{}, {} x {}{}", kind, ranks, threads,
                      workers.oversubscribed() ? " [OVERSUBSCRIBED]" : "");
@@ -92,6 +93,8 @@ RunResult result_of(const RunRecord& run) {
   RunResult result{.folder = run.folder.string(),
                    .name = {},
                    .ensemble = text_at(summary, "mode") == "ensemble",
+                   .resumed = run.resumed(),
+                   .one_member = run.one_member(),
                    .provenance = text_at(summary, "provenance"),
                    .content_hash = text_at(run.evaluation, "content_hash"),
                    .split = text_at(run.evaluation, "split"),
@@ -142,7 +145,10 @@ Table side_by_side(std::span<const RunResult> runs) {
     return Cell::exact(text, fmt::format("{:.6g}", value));
   };
   const auto share = [&](double value) { return number(fmt::format("{:.4f}", value), value); };
-  const double base = runs.front().makespan;
+  const auto cost = [&](const RunResult& run, const char* format, double value) {
+    return run.resumed ? Cell("–") : number(fmt::format(fmt::runtime(format), value), value);
+  };
+  const RunResult& first = runs.front();
   if (std::ranges::any_of(runs, [](const RunResult& r) { return r.validation_accuracy.has_value(); })) {
     row("validation accuracy", [&](const RunResult& r) {
       return r.validation_accuracy ? share(*r.validation_accuracy) : Cell("–");
@@ -152,10 +158,9 @@ Table side_by_side(std::span<const RunResult> runs) {
   row("precision (weighted)", [&](const RunResult& r) { return share(r.precision); });
   row("recall (weighted)", [&](const RunResult& r) { return share(r.recall); });
   row("F1 (weighted)", [&](const RunResult& r) { return share(r.f1); });
-  row("makespan",
-      [&](const RunResult& r) { return number(fmt::format("{:.2f} s", r.makespan), r.makespan); });
+  row("makespan", [&](const RunResult& r) { return cost(r, "{:.2f} s", r.makespan); });
   row("speed-up", [&](const RunResult& r) {
-    return number(fmt::format("{:.2f} x", base / r.makespan), base / r.makespan);
+    return cost(first.resumed ? first : r, "{:.2f} x", first.makespan / r.makespan);
   });
   if (std::ranges::any_of(runs, [](const RunResult& r) { return r.other_programs >= os::kNotableUse; })) {
     row("other programs took", [&](const RunResult& r) {
@@ -164,8 +169,7 @@ Table side_by_side(std::span<const RunResult> runs) {
                  : Cell("–");
     });
   }
-  row("core-seconds",
-      [&](const RunResult& r) { return number(fmt::format("{:.1f}", r.core_seconds), r.core_seconds); });
+  row("core-seconds", [&](const RunResult& r) { return cost(r, "{:.1f}", r.core_seconds); });
   if (std::ranges::any_of(runs, [](const RunResult& r) { return r.workers.oversubscribed(); })) {
     row("worker threads", [](const RunResult& r) { return Cell::count(r.workers.threads); });
     row("their cores", [](const RunResult& r) { return Cell::count(r.workers.cores); });
@@ -175,40 +179,48 @@ Table side_by_side(std::span<const RunResult> runs) {
       return Cell(data::is_synthetic(r.provenance) ? "synthetic" : "not synthetic");
     });
   }
-  row("images/s", [&](const RunResult& r) {
-    return number(fmt::format("{:.0f}", r.images_per_second), r.images_per_second);
-  });
+  row("images/s", [&](const RunResult& r) { return cost(r, "{:.0f}", r.images_per_second); });
   return table;
 }
 
 RunComparison compare_runs(std::span<const RunResult> runs) {
   RunComparison comparison;
-  const auto is_there = [&](bool ensemble) {
-    return std::ranges::any_of(runs, [&](const RunResult& r) { return r.ensemble == ensemble; });
-  };
   if (runs.size() < 2) return comparison;
+  std::vector<bool> done(runs.size());  // compared, or a sentence says why not
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (runs[r].one_member.empty()) continue;
+    done[r] = true;
+    comparison.not_compared.push_back(
+        fmt::format("{} is one member; `convoke gather` makes the ensemble.", runs[r].name));
+  }
+  const auto is = [](const RunResult& run, bool ensemble) {
+    return run.ensemble == ensemble && run.one_member.empty();
+  };
   for (const bool ensemble : {false, true}) {
-    if (is_there(ensemble)) continue;
+    if (std::ranges::any_of(runs, [&](const RunResult& run) { return is(run, ensemble); })) continue;
     comparison.not_compared.push_back(
         fmt::format("there is no {} among these runs.", ensemble ? "ensemble" : "synchronous run"));
     return comparison;
   }
-  std::vector<bool> paired(runs.size());
   for (std::size_t e = 0; e < runs.size(); ++e) {
     for (std::size_t s = 0; s < runs.size(); ++s) {
       const RunResult &ensemble = runs[e], &sync = runs[s];
-      if (!ensemble.ensemble || sync.ensemble || ensemble.workers.cores != sync.workers.cores) continue;
-      paired[e] = paired[s] = true;
+      if (!is(ensemble, true) || !is(sync, false) || ensemble.workers.cores != sync.workers.cores) continue;
+      done[e] = done[s] = true;
       if (const std::string why = difference_of_samples(sync, ensemble); !why.empty()) {
         comparison.not_compared.push_back(
             fmt::format("{} and {} were tested {}.", sync.name, ensemble.name, why));
+      } else if (sync.resumed || ensemble.resumed) {
+        comparison.not_compared.push_back(
+            fmt::format("{} and {}: the costs of {} are only those since it was resumed.", sync.name,
+                        ensemble.name, (sync.resumed ? sync : ensemble).name));
       } else {
         comparison.verdicts.push_back(verdict_on(sync, ensemble));
       }
     }
   }
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    if (!paired[r]) comparison.not_compared.push_back(alone(runs[r]));
+    if (!done[r]) comparison.not_compared.push_back(alone(runs[r]));
   }
   return comparison;
 }

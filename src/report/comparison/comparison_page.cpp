@@ -68,6 +68,10 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
     } else if (data::is_synthetic(each.result.provenance)) {
       page.warning(fmt::format("{}: {}", each.name, data::provenance_note(each.result.provenance)));
     }
+    if (each.result.resumed) {
+      page.warning(fmt::format(
+          "{}: its times are only those since it was resumed, so this page leaves them out.", each.name));
+    }
   }
   std::vector<RunResult> results;
   for (const Compared& each : complete(runs)) results.push_back(each.result);
@@ -111,7 +115,9 @@ void add_common_curves(Page& page, const std::vector<Compared>& runs) {
   }
 }
 
-std::string kind_of(const RunResult& run) { return run.ensemble ? "ensemble" : "synchronous"; }
+std::string kind_of(const RunResult& run) {
+  return !run.ensemble ? "synchronous" : run.one_member.empty() ? "ensemble" : "one member";
+}
 
 // Returns the name of a run's line in charts; runs whose threads shared cores have a separate line.
 std::string line_of(const RunResult& run) {
@@ -176,8 +182,14 @@ Chart phase_chart(const std::vector<Compared>& runs) {
   return chart;
 }
 
-void add_scaling(Page& page, const std::vector<Compared>& runs) {
+// The times of resumed runs are not those of all their work.
+void add_scaling(Page& page, const std::vector<Compared>& all) {
+  std::vector<Compared> runs;
+  for (const Compared& each : all) {
+    if (!each.result.resumed) runs.push_back(each);
+  }
   if (runs.size() < 2) return;
+  const bool speed_ups = !all.front().result.resumed;  // they are relative to the first run
   page.section("Time");
   std::vector<std::string> unlike;
   for (const char* key :
@@ -190,12 +202,12 @@ void add_scaling(Page& page, const std::vector<Compared>& runs) {
       unlike.emplace_back(key);
     }
   }
-  if (!unlike.empty()) {
+  if (speed_ups && !unlike.empty()) {
     page.warning(
         fmt::format("The runs differ in {}, so their speed-up compares different work.", join(unlike)));
   }
   std::vector<Chart> charts;
-  if (std::ranges::any_of(runs, [&](const Compared& each) {
+  if (speed_ups && std::ranges::any_of(runs, [&](const Compared& each) {
         return each.result.workers.cores != runs.front().result.workers.cores;
       })) {
     charts.push_back(speed_up_chart(runs, false));

@@ -117,7 +117,7 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
     for (const std::vector<Cell>& key : keys.rows) row.push_back(key[r + 1]);
     row.push_back(known(r) ? Cell::percent(*runs[r].validation_accuracy, 2) : Cell("–"));
     row.push_back(Cell::percent(runs[r].accuracy, 2));
-    row.push_back(Cell::seconds(runs[r].makespan));
+    row.push_back(runs[r].resumed ? Cell("–") : Cell::seconds(runs[r].makespan));
     table.rows.push_back(std::move(row));
   }
   return ranking;

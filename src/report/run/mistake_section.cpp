@@ -99,7 +99,7 @@ std::vector<WorstMistake> worst_mistakes(const RunRecord& run) {
   for (const Settings& entry : tables_at(run.evaluation, "mistakes")) {
     mistakes.push_back({count_at(entry, "sample").value_or(0), count_at(entry, "truth").value_or(0),
                         elected(entry, rule, rules), entry});
-    // The list is sorted by mean probabilities; another rule may predict some of the samples correctly.
+    // Earlier versions listed the mistakes of the mean, some of which another rule does not make.
     if (mistakes.back().decision == mistakes.back().truth) mistakes.pop_back();
   }
   return mistakes;

@@ -24,6 +24,12 @@ struct RocCurve {
   std::vector<double> found;  ///< at each share of false alarms
 };
 
+// Returns a name that no class has, for a curve that belongs to none: "mean", or "mean (no class)".
+std::string apart_from(const std::vector<RocCurve>& classes, std::string name) {
+  while (std::ranges::find(classes, name, &RocCurve::name) != classes.end()) name += " (no class)";
+  return name;
+}
+
 std::vector<RocCurve> roc_curves_of(const Settings& evaluation, std::size_t points) {
   const ClassNames names(evaluation);
   const Value::Array& classes = list_at(evaluation, "roc.classes");
@@ -32,7 +38,7 @@ std::vector<RocCurve> roc_curves_of(const Settings& evaluation, std::size_t poin
     const auto label = static_cast<std::int64_t>(c) + (classes.size() == 1 ? 1 : 0);
     curves.push_back({names(label), numbers_at(Settings{{"curve", classes[c]}}, "curve")});
   }
-  if (curves.size() != 1) curves.push_back({"mean", numbers_at(evaluation, "roc.mean")});
+  if (curves.size() != 1) curves.push_back({apart_from(curves, "mean"), numbers_at(evaluation, "roc.mean")});
   std::erase_if(curves, [&](const RocCurve& curve) {
     return curve.found.size() != points || std::isnan(curve.found.front());
   });
@@ -50,7 +56,7 @@ Chart roc_chart(const std::vector<double>& alarms, const std::vector<RocCurve>& 
               {{"false positive rate"}, {}}};
   chart.most = 100;
   for (const RocCurve& curve : curves) chart.table.columns.push_back(curve.name);
-  chart.table.columns.emplace_back("chance");
+  chart.table.columns.push_back(apart_from(curves, "chance"));
   for (std::size_t point = 0; point < alarms.size(); ++point) {
     std::vector<Cell> row{Cell::percent(alarms[point], 2)};
     for (const RocCurve& curve : curves) row.push_back(Cell::percent(curve.found[point], 2));

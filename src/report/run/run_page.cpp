@@ -18,10 +18,7 @@ std::string kind_of(const RunRecord& run) {
   const double members =
       run.complete() ? number_at(run.summary, "members") : number_at(run.recipe, "ensemble.members");
   const std::vector<Settings> facts = tables_at(run.summary, "member_facts");
-  const double all = number_at(run.recipe, "ensemble.members");
-  if (facts.size() == 1 && all > 1) {  // trained in a separate job
-    return fmt::format("member {:g} of an ensemble of {:g}", number_at(facts.front(), "member") + 1, all);
-  }
+  if (std::string member = run.one_member(); !member.empty()) return member;  // trained in a separate job
   if (std::isnan(members)) return "an ensemble";
   const std::size_t voters = tables_at(run.summary, "test.members").size();
   return voters == 0 || voters == facts.size()
@@ -124,6 +121,11 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
     page.warning(
         "Emulated: a study trained the members one after another, each alone. The times are those of all "
         "members at once, without competition for memory and caches.");
+  }
+  if (run.resumed()) {
+    page.warning(
+        "Resumed: the times, the images per second and the core-seconds are those since the run was resumed "
+        "last; epochs and scores are those of the whole run.");
   }
   if (const std::string note = build_note(run.environment); !note.empty()) page.warning(note);
   const std::string provenance = text_at(run.summary, "provenance");

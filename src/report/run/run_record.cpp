@@ -26,6 +26,15 @@ std::string RunRecord::name() const {
   return fs::absolute(folder).lexically_normal().filename().string();
 }
 
+std::string RunRecord::one_member() const {
+  const std::vector<Settings> facts = tables_at(summary, "member_facts");
+  const double all = number_at(recipe, "ensemble.members");
+  if (text_at(summary, "mode") != "ensemble" || facts.size() != 1 || !(all > 1)) return {};
+  return fmt::format("member {:g} of an ensemble of {:g}", number_at(facts.front(), "member"), all);
+}
+
+bool RunRecord::resumed() const { return value_at(summary, "resumed") != nullptr; }
+
 Workers RunRecord::workers() const {
   const Settings& known = complete() ? summary : environment;
   Workers workers;
