@@ -190,9 +190,12 @@ std::vector<Finding> check_binding(const Binding& binding, int threads) {
         finding.evidence += fmt::format(", although the launcher has {} cores here", there);
         finding.evidence += !available.refused.empty()
                                 ? fmt::format(", and the system refuses other cores: {}", available.refused)
-                            : available.chosen ? ", because its options say so"
-                                               : "";
-        finding.fix = right_options(ranks.size(), there);
+                            : available.chosen
+                                ? ", because its options, or taskset or numactl in the command, say so"
+                                : "";
+        finding.fix =
+            fmt::format("{}{}", available.chosen ? "remove taskset or numactl from the command, or " : "",
+                        right_options(ranks.size(), there));
       } else {
         finding.fix =
             "start fewer ranks, lower run.threads, or give each rank its own cores (mpirun --map-by "

@@ -69,7 +69,8 @@ TEST_CASE("crowded cores are an error if others are idle, otherwise a warning") 
   CHECK(
       told(pinned) ==
       "error: alpha: ranks 0-1 run 2 threads on core 0, although the launcher has 4 cores here, because its "
-      "options say so | mpirun --map-by slot:PE=2, or --bind-to none");
+      "options, or taskset or numactl in the command, say so | remove taskset or numactl from the command, or "
+      "mpirun --map-by slot:PE=2, or --bind-to none");
 
   AvailableCores refused{.cores = {0, 1}, .refused = "Operation not permitted"};
   const auto kept = doctor::check_binding(binding({on(0, {0})}, {refused}), 2);

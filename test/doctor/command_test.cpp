@@ -136,7 +136,7 @@ TEST_CASE("two ranks on one core are moved apart, and refused if that binding wa
       .ends(1)
       .shows("error: ")
       .shows("ranks 0-1 run 2 threads on core")
-      .shows("hint: mpirun --")
+      .shows("hint: remove taskset or numactl from the command, or mpirun --")
       .shows("--ignore-doctor");
   recipe.train(chosen, "--ignore-doctor").shows("none.h5");  // it ends at the missing dataset instead
 }

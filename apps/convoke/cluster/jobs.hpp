@@ -51,8 +51,11 @@ std::string submit_more(const study::StudyFile& file, const std::vector<study::C
                         const std::string& scripts, const SlurmOptions& options);
 
 /// The partition of this name among those that sinfo lists (slurm::choose). Throws Error if Slurm is not
-/// installed, or does not answer.
-slurm::Partition ask_sinfo(const std::string& name);
+/// installed, or does not answer; then the user can add `options` instead.
+slurm::Partition ask_sinfo(const std::string& name, std::string_view options);
+/// The options that describe the nodes for a recipe, and for a study file, which has the numbers of ranks.
+constexpr std::string_view kNodesOfRecipe = "--nodes N --ranks-per-node R --cpus-per-rank C";
+constexpr std::string_view kNodesOfStudyFile = "--ranks-per-node R";
 
 /// Runs a script that submits jobs, and returns its output, the numbers of the jobs. Throws Error with the
 /// message of Slurm and an explanation, and names the jobs that are already in the queue.

@@ -41,8 +41,7 @@ constexpr std::array kExplanations{
     Explanation{"time limit", "use a shorter --time; sinfo -o '%P %l' lists the limits"},
     Explanation{"dependency", "squeue --me lists the jobs that --after can name"},
     Explanation{"configuration source",
-                "Slurm is installed here, but not configured: use a login node, or set SLURM_CONF, or add "
-                "--nodes N --ranks-per-node R --cpus-per-rank C"},
+                "Slurm is installed here, but not configured: use a login node, or set SLURM_CONF"},
     Explanation{"contact slurm controller", "Slurm does not answer (scontrol ping); ask your administrator"},
 };
 
@@ -72,13 +71,14 @@ void warn_of_hopeless(const std::string& submitted) {
 
 }  // namespace
 
-slurm::Partition ask_sinfo(const std::string& name) {
+slurm::Partition ask_sinfo(const std::string& name, std::string_view options) {
+  const std::string instead = fmt::format("; or add {}, and Slurm is not asked", options);
   if (!os::find_program("sinfo")) {
     throw Error("Slurm is not installed here: sinfo is not on the PATH",
-                "use a login node of the cluster, or add --nodes N --ranks-per-node R --cpus-per-rank C");
+                "use a login node of the cluster" + instead);
   }
   const os::Answer answer = os::run({slurm::kSinfo.begin(), slurm::kSinfo.end()});
-  if (answer.code != 0) throw Error("sinfo fails: " + answer.output, explain(answer.output));
+  if (answer.code != 0) throw Error("sinfo fails: " + answer.output, explain(answer.output) + instead);
   const std::vector<slurm::Partition> partitions = slurm::parse_sinfo(answer.output);
   return choose(partitions, name);
 }

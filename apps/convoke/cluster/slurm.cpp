@@ -182,7 +182,7 @@ int slurm(const SlurmOptions& options) {
   const std::string name = of_file ? study::StudyFile::load(options.recipe).name : recipe.name;
   std::optional<slurm::Partition> asked;
   if (of_file ? options.layout.ranks_per_node == 0 : !options.layout.complete()) {
-    asked = ask_sinfo(options.job.partition);
+    asked = ask_sinfo(options.job.partition, of_file ? kNodesOfStudyFile : kNodesOfRecipe);
   }
   const slurm::Partition* const partition = asked ? &*asked : nullptr;
 

@@ -100,7 +100,7 @@ std::string submit_more(const study::StudyFile& file, const std::vector<study::C
                         const std::string& scripts, const SlurmOptions& options) {
   std::optional<slurm::Partition> asked;
   if (options.layout.ranks_per_node == 0) {
-    asked = ask_sinfo(options.job.partition);
+    asked = ask_sinfo(options.job.partition, kNodesOfStudyFile);
   }
   const slurm::Partition* const partition = asked ? &*asked : nullptr;
   slurm::JobSet jobs;
