@@ -23,6 +23,14 @@ void accumulate(const float* values, float* sum, std::size_t n) {
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+// The values of the segment's samples, or none if the step has none.
+std::span<const std::uint32_t> of_segment(std::span<const std::uint32_t> step,
+                                          const MicroBatchSegment& segment) {
+  if (step.empty()) return {};
+  return step.subspan(static_cast<std::size_t>(segment.first),
+                      static_cast<std::size_t>(segment.micro_batch * segment.micro_batches));
+}
+
 }  // namespace
 
 Worker::Worker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
@@ -73,20 +81,15 @@ const std::vector<MicroBatchSegment>& Worker::segments_of(const StepInput& step,
 }
 
 nn::StepKey Worker::key_of(const StepInput& step, const MicroBatchSegment& segment) {
-  const auto first = static_cast<std::size_t>(segment.first);
-  const auto count = static_cast<std::size_t>(segment.micro_batch * segment.micro_batches);
-  return {step.seed, step.epoch, step.samples.subspan(first, count),
-          static_cast<std::int64_t>(step.samples.size())};
+  return {step.seed, step.epoch, of_segment(step.samples, segment),
+          static_cast<std::int64_t>(step.samples.size()), of_segment(step.repeats, segment)};
 }
 
 data::ViewKey Worker::view_of(const StepInput& step, const MicroBatchSegment& segment) {
-  data::ViewKey view{.seed = step.seed, .epoch = step.epoch, .micro_batch = segment.micro_batch};
-  if (!step.repeats.empty()) {
-    view.repeats =
-        step.repeats.subspan(static_cast<std::size_t>(segment.first),
-                             static_cast<std::size_t>(segment.micro_batch * segment.micro_batches));
-  }
-  return view;
+  return {.seed = step.seed,
+          .epoch = step.epoch,
+          .micro_batch = segment.micro_batch,
+          .repeats = of_segment(step.repeats, segment)};
 }
 
 nn::Network& Worker::load(const StepInput& step, const MicroBatchSegment& segment, Targets& targets,
@@ -96,18 +99,22 @@ nn::Network& Worker::load(const StepInput& step, const MicroBatchSegment& segmen
   const Span span(Activity::kData);
   const std::span<const std::uint32_t> ids = key_of(step, segment).samples;
   targets.labels.resize(ids.size());
-  if (!loader_.split().weights.empty()) targets.weights.resize(ids.size());
+  if (!loader_.split().weights.empty()) {
+    targets.weights.resize(ids.size());
+    loader_.load_weights(ids, targets.weights);
+  }
   if (graph_.input_shape().type == nn::ValueType::kToken) {
     loader_.load_tokens(ids, network.tokens(), targets.labels);
   } else {
     if (loader_.mixes()) {
       targets.second_labels.resize(ids.size());
       targets.shares.resize(ids.size());
+      targets.second_weights = targets.weights;
     }
-    loader_.load(ids, network.input(), {targets.labels, targets.second_labels, targets.shares},
+    loader_.load(ids, network.input(),
+                 {targets.labels, targets.second_labels, targets.shares, targets.second_weights},
                  view_of(step, segment));
   }
-  if (!targets.weights.empty()) loader_.load_weights(ids, targets.weights);
   targets.soft_labels.resize(ids.size() * loader_.soft_classes());
   if (!targets.soft_labels.empty()) loader_.load_soft_labels(ids, targets.soft_labels);
   return network;
@@ -117,8 +124,9 @@ nn::Network& Worker::load(const StepInput& step, const MicroBatchSegment& segmen
 void Worker::compute_loss(nn::Network& network, const StepInput& step, const Targets& targets,
                           float* gradients) {
   const auto batch = static_cast<std::int64_t>(step.samples.size());
-  const nn::LossSums sums = network.loss(
-      {targets.labels, targets.weights, targets.second_labels, targets.shares, targets.soft_labels}, batch);
+  const nn::LossSums sums = network.loss({targets.labels, targets.weights, targets.second_labels,
+                                          targets.shares, targets.second_weights, targets.soft_labels},
+                                         batch);
   float* tail = gradients + layout_->gradient_size();
   tail[kLoss] = static_cast<float>(sums.loss / static_cast<double>(batch));
   tail[kCorrect] = static_cast<float>(sums.correct);

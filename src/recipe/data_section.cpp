@@ -113,7 +113,8 @@ constexpr std::array kDataKeys{
          .help = "`\"all\"`: every sample once per epoch; `\"balanced\"`: "
                  "equally many samples of every class, N in total. "
                  "Samples of a small class occur several times, augmented "
-                 "differently each time; samples of a large class "
+                 "differently each time (with `model.cache_features`: alike within an epoch); "
+                 "samples of a large class "
                  "take turns over the epochs"}),
     key<&DataRecipe::samples, &train::SampleOptions::bucket_by_length>(
         {.name = "bucket_by_length",

@@ -37,7 +37,7 @@ struct Pictures {
 
 /// The contents of a loaded micro-batch.
 struct MicroBatch {
-  std::vector<float> samples, share;
+  std::vector<float> samples, share, second_weights;  // the weight of a sample is its id
   std::vector<std::int32_t> labels, second;
 };
 
@@ -47,7 +47,9 @@ MicroBatch load(const BatchLoader& loader, const std::vector<std::uint32_t>& ids
   micro_batch.share.resize(ids.size());
   micro_batch.labels.resize(ids.size());
   micro_batch.second.resize(ids.size());
-  loader.load(ids, micro_batch.samples, {micro_batch.labels, micro_batch.second, micro_batch.share}, view);
+  micro_batch.second_weights.assign(ids.begin(), ids.end());
+  loader.load(ids, micro_batch.samples,
+              {micro_batch.labels, micro_batch.second, micro_batch.share, micro_batch.second_weights}, view);
   return micro_batch;
 }
 
@@ -232,6 +234,7 @@ TEST_CASE("mixup blends pairs of samples of a micro-batch and their labels by on
     INFO(i);
     CHECK(mixed.labels[i] == pictures.labels[ids[i]]);
     CHECK(mixed.second[i] == pictures.labels[ids[partner[i]]]);
+    CHECK(mixed.second_weights[i] == static_cast<float>(ids[partner[i]]));
     CHECK(mixed.share[i] == mixed.share[partner[i]]);
     if (partner[i] == i) CHECK(mixed.share[i] == 1);
     const std::vector<float> own = picture(plain, i), other = picture(plain, partner[i]),

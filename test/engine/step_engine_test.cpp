@@ -217,6 +217,47 @@ TEST_CASE("a step allocates nothing after the first, with augmentation and mixtu
   check(one_micro_batch, plain);
 }
 
+TEST_CASE("each use of a sample in an epoch has its own dropout") {
+  const EngineTask task;
+  const auto after = [&](const std::vector<std::uint32_t>& repeats) {
+    StepEngine engine = task.engine(options(Reduction::kExact), alone());
+    engine.step(0, task.ids, 0.1, repeats);
+    return std::vector<float>(engine.parameters().begin(), engine.parameters().end());
+  };
+  std::vector<std::uint32_t> repeats(task.ids.size());
+  CHECK(after(repeats) == after({}));
+  repeats.back() = 1;  // in the last micro-batch
+  CHECK(after(repeats) != after({}));
+}
+
+TEST_CASE("a mixture counts each label with the weight of its sample: class weights equal sample weights") {
+  EngineTask task;
+  data::AugmentOptions augment;
+  augment.mixup = 1;
+  const auto augmenter =
+      std::make_shared<const data::Augmenter>(augment, Shape{1, 8, 8}, data::SampleType::kUint8);
+  const std::vector<double> classes{1, 2, 0.5, 0};
+  std::vector<float> weights;
+  for (const std::int32_t label : task.pictures.labels)
+    weights.push_back(static_cast<float>(classes[static_cast<std::size_t>(label)]));
+  const auto after = [&](bool by_class) {
+    data::Split split = task.pictures.split();
+    EngineOptions wanted = options(Reduction::kExact);
+    Settings loss{{"name", "softmax_cross_entropy"}};
+    if (by_class) {
+      loss.set("class_weights", Value::Array(classes.begin(), classes.end()));
+    } else {
+      split.weights = weights;
+    }
+    wanted.loss = nn::make_loss(loss);
+    task.loader = data::BatchLoader(split, Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}}, augmenter);
+    StepEngine engine = task.engine(wanted, alone());
+    engine.step(0, task.ids, 0.1);
+    return std::vector<float>(engine.parameters().begin(), engine.parameters().end());
+  };
+  CHECK(after(true) == after(false));
+}
+
 TEST_CASE("more ranks and threads than micro-batches: the idle ones take part in every sum") {
   EngineOptions one_micro_batch = options(Reduction::kExact, 4);
   one_micro_batch.micro_batch = 32;

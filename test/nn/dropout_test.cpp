@@ -1,4 +1,4 @@
-// The mask is a pure function of (seed, epoch, sample id, node).
+// The mask is a pure function of (seed, epoch, sample id, repeat, node).
 #include "nn/kernels/dropout.hpp"
 #include "convoke/core/random.hpp"
 #include "golden.hpp"
@@ -15,9 +15,9 @@ constexpr std::uint32_t kStream = 7;
 
 /// Computes the documented mask with the scalar generator.
 bool kept(std::int64_t channels, std::int64_t channel, std::int64_t pixel, double rate, const StepKey& key,
-          std::uint32_t sample) {
+          std::uint32_t sample, std::uint32_t repeat) {
   const auto e = static_cast<std::uint32_t>(pixel * channels + channel);
-  const PhiloxCounter words = philox4x32({e / 64 * 16 + e % 16, kStream, sample, 0},
+  const PhiloxCounter words = philox4x32({e / 64 * 16 + e % 16, kStream, sample, repeat},
                                          philox_key(key.seed, Purpose::kDropout, key.epoch));
   return words[e / 16 % 4] >= rate * 0x1p32;
 }
@@ -37,7 +37,7 @@ std::vector<double> mask(std::int64_t features, double rate, const std::vector<s
 TEST_CASE("the dropout kernel uses the documented words in any layout and batch") {
   const StepKey key{.seed = 0x123456789ABCDEF, .epoch = 3, .samples = {}};
   const double rate = 0.3;
-  const std::vector<std::uint32_t> ids{5, 0, 4000000000U};
+  const std::vector<std::uint32_t> ids{5, 0, 4000000000U}, repeats{2, 0, 0xFFFFFFFFU};
   for (const auto& [channels, block] : {std::pair<std::int64_t, std::int64_t>{5, 1},
                                         {5, 5},
                                         {5, 16},
@@ -55,7 +55,7 @@ TEST_CASE("the dropout kernel uses the documented words in any layout and batch"
     std::vector<std::uint8_t> keep(count);
     kernels<DropoutKernels<float>>().forward(shape, x.data(), rate,
                                              philox_key(key.seed, Purpose::kDropout, key.epoch), kStream,
-                                             ids.data(), y.data(), keep.data());
+                                             ids.data(), repeats.data(), y.data(), keep.data());
     kernels<DropoutKernels<float>>().backward(x.data(), keep.data(), rate, dx.data(), count);
     int wrong = 0;
     for (std::int64_t n = 0; n < 3; ++n) {
@@ -64,7 +64,8 @@ TEST_CASE("the dropout kernel uses the documented words in any layout and batch"
           const auto i =
               static_cast<std::size_t>(((n * shape.outer + c / block) * 15 + p) * block + c % block);
           const bool expected =
-              c < channels && kept(channels, c, p, rate, key, ids[static_cast<std::size_t>(n)]);
+              c < channels && kept(channels, c, p, rate, key, ids[static_cast<std::size_t>(n)],
+                                   repeats[static_cast<std::size_t>(n)]);
           const float value = expected ? static_cast<float>(1 / (1 - rate)) : 0;
           if (y[i] != value || (c < channels && dx[i] != value)) ++wrong;
         }

@@ -23,12 +23,12 @@ struct Batch {
   std::vector<float> input;          ///< empty for tokens
   std::vector<std::int32_t> tokens;  ///< empty for numbers
   std::vector<std::int32_t> labels;
-  std::vector<std::uint32_t> ids;
+  std::vector<std::uint32_t> ids, repeats;  ///< repeats: empty
 
   /// Makes the samples first..first + count.
   Batch(const convoke::nn::Graph& graph, std::int64_t count, std::uint32_t first = 0);
   convoke::nn::StepKey key(std::uint64_t seed = 5, std::uint32_t epoch = 2) const {
-    return {seed, epoch, ids};
+    return {seed, epoch, ids, 0, repeats};
   }
 };
 

@@ -132,7 +132,9 @@ TEST_CASE("a focal loss is the loss of the labels in a distillation") {
   const LossPtr base = make_loss(focal("softmax_focal", 2)), loss = distilled(base, 2, 0);
   const std::vector<float> soft(6, 1.0F / 3);
   std::vector<float> gradient(6);
-  const double sum = loss->compute({kRows.data(), 3, kRowLabels, {}, 2, {}, {}, soft}, gradient.data()).loss;
+  LossInputs inputs{kRows.data(), 3, kRowLabels, {}, 2};
+  inputs.soft_labels = soft;
+  const double sum = loss->compute(inputs, gradient.data()).loss;
   CHECK(sum / 2 == computed(base, kRows, kRowLabels).mean);
   CHECK(gradient == computed(base, kRows, kRowLabels).gradient);
 }

@@ -66,7 +66,7 @@ TEST_CASE("losses equal Keras'") {
 
 TEST_CASE("the loss of a mixture is the weighted sum of the losses of its labels") {
   const std::vector<std::int32_t> first{2, 1}, second{0, 1}, one_first{0, 1, 1, 0}, one_second{1, 1, 0, 0};
-  const std::vector<float> weights{0.5F, 3}, one_weights{1, 2, 0.25F, 1};
+  const std::vector<float> weights{0.5F, 3}, one_weights{1, 2, 0.25F, 1}, second_weights{2, 0, 1.5F, 0.75F};
   for (const Settings& settings :
        {Settings{{"name", "softmax_cross_entropy"},
                  {"label_smoothing", 0.1},
@@ -86,23 +86,25 @@ TEST_CASE("the loss of a mixture is the weighted sum of the losses of its labels
       const auto& a = single ? one_first : first;
       const auto& b = single ? one_second : second;
       const auto& w = single ? one_weights : weights;
+      const std::span v = std::span(second_weights).first(a.size());
       const auto n = static_cast<std::int64_t>(a.size());
       const std::int64_t each = single ? 1 : 3;
       std::vector<float> shares{0.75F, 0.3F, 1, 0.5F}, dx(outputs.size());
       shares.resize(a.size());
-      const LossSums mixed = loss->compute({outputs.data(), each, a, w, 8, b, shares}, dx.data());
+      const LossSums mixed = loss->compute({outputs.data(), each, a, w, 8, b, shares, v}, dx.data());
       double expected = 0;
       std::int64_t correct = 0;
       for (std::size_t i = 0; i < a.size(); ++i) {
         const auto k = static_cast<std::size_t>(each);
         const double share = static_cast<double>(shares[i]);
         std::vector<float> da(k), db(k);
-        const auto alone = [&](const std::vector<std::int32_t>& labels, std::vector<float>& d) {
+        const auto alone = [&](const std::vector<std::int32_t>& labels, std::span<const float> own,
+                               std::vector<float>& d) {
           return loss->compute(
-              {outputs.data() + i * k, each, std::span(labels).subspan(i, 1), std::span(w).subspan(i, 1), 8},
+              {outputs.data() + i * k, each, std::span(labels).subspan(i, 1), own.subspan(i, 1), 8},
               d.data());
         };
-        const LossSums of_a = alone(a, da), of_b = alone(b, db);
+        const LossSums of_a = alone(a, w, da), of_b = alone(b, v, db);
         expected += share * of_a.loss + (1 - share) * of_b.loss;
         correct += share >= 0.5 ? of_a.correct : of_b.correct;
         for (std::size_t j = 0; j < k; ++j)

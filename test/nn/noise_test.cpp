@@ -1,6 +1,7 @@
 // gaussian_noise, stochastic_depth and dropout of whole channels: their random numbers follow from (seed,
 // epoch, sample, node) alone.
 #include "around.hpp"
+#include "convoke/nn/backend.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "golden.hpp"
 #include "support/catch.hpp"
@@ -61,6 +62,32 @@ TEST_CASE("the noise of a sample depends on seed, epoch and sample, not on the b
   const std::vector<std::uint32_t> ids = ids_below(64);
   CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 2));
   CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 1, 1));
+}
+
+TEST_CASE("each use of a sample in an epoch has other random numbers") {
+  for (const Settings& layer : std::vector<Settings>{
+           {{"layer", "dropout"}, {"rate", 0.5}},
+           {{"layer", "dropout"}, {"rate", 0.5}, {"spatial", true}},
+           {{"layer", "stochastic_depth"}, {"rate", 0.5}},
+           {{"layer", "gaussian_noise"}, {"stddev", 1}},
+           {{"layer", "lstm"}, {"units", 4}, {"sequences", true}, {"dropout", 0.5}},
+           {{"layer", "gru"}, {"units", 4}, {"sequences", true}, {"recurrent_dropout", 0.5}}}) {
+    const Graph graph = build_graph({5, 4}, {{{"layer", "conv1d"}, {"filters", 4}, {"kernel", 1}},
+                                             layer,
+                                             {{"layer", "flatten"}},
+                                             {{"layer", "dense"}, {"units", 3}}});
+    Batch batch(graph, 8);
+    batch.ids.assign(8, 6);
+    batch.repeats = ids_below(8);
+    for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
+      const bool whole = precision == Precision::kFloat32;
+      if (!whole && !backend().native_bf16 && !backend().emulates_bf16) continue;
+      INFO(Value(layer).to_string() << (whole ? "" : " in bf16"));
+      Experiment experiment(graph, {.micro_batch = 8, .precision = precision});
+      const Outcome expected = reference_outcome(graph, experiment, batch);
+      CHECK(rms_difference(experiment.run(batch).output, expected.output) < (whole ? 2e-5 : 0.03));
+    }
+  }
 }
 
 TEST_CASE("gaussian_noise has the requested standard deviation and mean 0") {

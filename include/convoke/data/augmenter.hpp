@@ -31,10 +31,12 @@ struct ViewKey {
 /// The labels of n samples, as the loss uses them.
 struct Targets {
   std::span<std::int32_t> labels;  ///< (n); empty: not wanted
-  /// For mixed samples, (n) each, else empty: `labels` has the weight `share`, any number in 0..1, and
+  /// For mixed samples, (n) each, else empty: `labels` has the share `share`, any number in 0..1, and
   /// `second` the rest.
   std::span<std::int32_t> second = {};
   std::span<float> share = {};
+  /// (n), or empty: on entry the weight of each sample, which mixing moves to where `second` has its label
+  std::span<float> second_weights = {};
 };
 
 /// Turns stored images into what a network sees in a view: moved, recolored, partly erased, mixed.

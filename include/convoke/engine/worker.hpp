@@ -102,7 +102,8 @@ class Worker {
     std::vector<float> weights;               ///< empty if the samples have none
     std::vector<std::int32_t> second_labels;  ///< like shares, empty unless samples are mixtures
     std::vector<float> shares;
-    std::vector<float> soft_labels;  ///< empty if the samples have none
+    std::vector<float> second_weights;  ///< of the second labels' samples; empty like weights or shares
+    std::vector<float> soft_labels;     ///< empty if the samples have none
   };
   class Lockstep;
 

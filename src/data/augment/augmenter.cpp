@@ -103,7 +103,9 @@ void Augmenter::mix(const ViewKey& view, std::span<const std::uint32_t> ids, std
     mix_micro_batch(options_, shape_, view, first, ids.subspan(first, count),
                     pictures.subspan(first * size, count * size),
                     {targets.labels.subspan(first, count), targets.second.subspan(first, count),
-                     targets.share.subspan(first, count)});
+                     targets.share.subspan(first, count),
+                     targets.second_weights.empty() ? targets.second_weights
+                                                    : targets.second_weights.subspan(first, count)});
   }
 }
 

@@ -90,6 +90,7 @@ void mix_micro_batch(const AugmentOptions& options, const Shape& image, const Vi
     const Pair pair{pictures.data() + i * size, pictures.data() + j * size, image, random};
     const double share = boxes ? cutmix(pair, options.cutmix) : mixup(pair, options.mixup);
     std::swap(targets.second[i], targets.second[j]);
+    if (!targets.second_weights.empty()) std::swap(targets.second_weights[i], targets.second_weights[j]);
     targets.share[i] = targets.share[j] = static_cast<float>(share);
   }
 }

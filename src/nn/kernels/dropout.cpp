@@ -42,7 +42,8 @@ using Narrow [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
 }
 
 [[gnu::always_inline]] inline void philox_chunk(std::uint32_t first, std::uint32_t stream,
-                                                std::uint32_t sample, PhiloxKey key, Words& words) {
+                                                std::uint32_t sample, std::uint32_t repeat, PhiloxKey key,
+                                                Words& words) {
   Wide lane{};
   for (int i = 0; i < kLanes; ++i) lane[i] = static_cast<std::uint64_t>(i);
   constexpr int kGroups = 2;  // of counters, whose rounds overlap
@@ -53,7 +54,7 @@ using Narrow [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
       w[g][0] = lane + (first + static_cast<std::uint32_t>(at + g * kLanes));
       w[g][1] = Wide{} + stream;
       w[g][2] = Wide{} + sample;
-      w[g][3] = Wide{};
+      w[g][3] = Wide{} + repeat;
     }
     PhiloxKey round_key = key;
     for (int round = 0; round < 10; ++round) {
@@ -77,12 +78,13 @@ using Narrow [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
 }
 #else
 [[gnu::always_inline]] inline void philox_chunk(std::uint32_t first, std::uint32_t stream,
-                                                std::uint32_t sample, PhiloxKey key, Words& words) {
+                                                std::uint32_t sample, std::uint32_t repeat, PhiloxKey key,
+                                                Words& words) {
   for (std::uint32_t i = 0; i < kCounters; ++i) {
     words[0][i] = first + i;
     words[1][i] = stream;
     words[2][i] = sample;
-    words[3][i] = 0;
+    words[3][i] = repeat;
   }
   philox4x32(words, key);
 }
@@ -107,7 +109,7 @@ template <int N, class T>
 
 template <class T>
 void forward(const ChannelBlocks& shape, const T* x, double rate, PhiloxKey key, std::uint32_t stream,
-             const std::uint32_t* samples, T* y, std::uint8_t* keep) {
+             const std::uint32_t* samples, const std::uint32_t* repeats, T* y, std::uint8_t* keep) {
   const std::uint32_t threshold = threshold_of(rate);
   const float factor = scale_of(rate);
   const std::int64_t elements = shape.channels * shape.pixels();
@@ -120,10 +122,11 @@ void forward(const ChannelBlocks& shape, const T* x, double rate, PhiloxKey key,
     if (shape.padded_channels() != shape.channels) {  // padding stays zero
       std::fill(y + base, y + base + shape.sample_size(), T{});
     }
+    const std::uint32_t repeat = repeats == nullptr ? 0 : repeats[n];
     std::int64_t at = base, pixel = 0, channel = 0, within = 0;  // within the block of channels
     for (std::int64_t first = 0; first < elements; first += kChunk) {
       Words words;
-      philox_chunk(static_cast<std::uint32_t>(first / 4), stream, samples[n], key, words);
+      philox_chunk(static_cast<std::uint32_t>(first / 4), stream, samples[n], repeat, key, words);
       const std::int64_t count = std::min<std::int64_t>(kChunk, elements - first);
       for (std::int64_t e = 0; e < count;) {
         const std::uint32_t* word = &words[e / kCounters][e % kCounters];

@@ -25,12 +25,14 @@ void draw_factors(const ChannelBlocks& blocks, double rate, Drop what, const Ste
   const PhiloxKey philox = philox_key(key.seed, Purpose::kDropout, key.epoch);
   const double threshold = rate * 0x1p32;
   const auto kept = static_cast<float>(1 / (1 - rate));
+  const std::uint32_t* const repeats = key.repeats_from(0);
   for (std::int64_t n = 0; n < blocks.samples; ++n) {
+    const std::uint32_t sample = key.samples[static_cast<std::size_t>(n)];
+    const std::uint32_t repeat = repeats == nullptr ? 0 : repeats[n];
     float* const row = factors + n * blocks.padded_channels();
     for (std::int64_t channel = 0; channel < blocks.channels; ++channel) {
       const auto c = static_cast<std::uint32_t>(what == Drop::kSamples ? 0 : channel);
-      const PhiloxCounter words =
-          philox4x32({c / 64 * 16 + c % 16, stream, key.samples[static_cast<std::size_t>(n)], 0}, philox);
+      const PhiloxCounter words = philox4x32({c / 64 * 16 + c % 16, stream, sample, repeat}, philox);
       row[channel] = words[c / 16 % 4] >= threshold ? kept : 0;
     }
     std::fill(row + blocks.channels, row + blocks.padded_channels(), 0.0F);
@@ -39,7 +41,7 @@ void draw_factors(const ChannelBlocks& blocks, double rate, Drop what, const Ste
 
 /// Compiles a node that in training zeroes whole channels, or samples, with probability `rate` and scales the
 /// others by 1 / (1 - rate). Channel c of a sample uses word c / 16 % 4 of the Philox counter (c / 64 * 16 +
-/// c % 16, node, sample, 0), as an element of dropout does; a sample uses the word of channel 0.
+/// c % 16, node, sample, repeat), as an element of dropout does; a sample uses the word of channel 0.
 void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Drop what) {
   const std::size_t from = node.inputs[0];
   if (!plan.training(node) || rate == 0) return plan.set_alias(node.index, from);
@@ -106,7 +108,7 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
           kernels<DropoutKernels<T>>().forward(part, frame.at<T>(x) + begin * size, rate,
                                                philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch),
                                                stream, frame.key.samples.data() + begin,
-                                               frame.at<T>(y) + begin * size,
+                                               frame.key.repeats_from(begin), frame.at<T>(y) + begin * size,
                                                frame.at<std::uint8_t>(keep, begin * size));
         });
       },

@@ -30,7 +30,7 @@ void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
       [=]<class T>(const Frame& frame) {
         add_noise(blocks, frame.at<T>(x), stddev,
                   philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
-                  frame.key.samples.data(), frame.at<T>(y));
+                  frame.key.samples.data(), frame.key.repeats_from(0), frame.at<T>(y));
       },
       {x.ref, y.ref}, y);
   plan.set_value(node.index, y);

@@ -67,9 +67,9 @@ void draw_recurrent_factors(const Frame& frame, std::int64_t samples, std::int64
                             std::uint32_t stream, float* factors, std::uint8_t* keep) {
   const ChannelBlocks rows{samples, width, 1, 1, 1, width};
   std::fill(factors, factors + samples * width, 1.0F);
-  kernels<DropoutKernels<float>>().forward(rows, factors, rate,
-                                           philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch),
-                                           stream, frame.key.samples.data(), factors, keep);
+  kernels<DropoutKernels<float>>().forward(
+      rows, factors, rate, philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+      frame.key.samples.data(), frame.key.repeats_from(0), factors, keep);
 }
 
 struct RecurrentInput::Steps : DirectionSpec {

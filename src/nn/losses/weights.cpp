@@ -56,8 +56,9 @@ std::array<Target, 2> ClassWeights::of(const LossInputs& samples, std::size_t i)
   if (samples.shares.empty()) return {Target{label, own * weight_of(label)}, Target{label, 0}};
   const float share = samples.shares[i];
   const std::int32_t second = samples.second_labels[i];
+  const float second_own = samples.second_weights.empty() ? 1.0F : samples.second_weights[i];
   return {Target{label, own * share * weight_of(label)},
-          Target{second, own * (1 - share) * weight_of(second)}};
+          Target{second, second_own * (1 - share) * weight_of(second)}};
 }
 
 bool ClassWeights::fit(std::int64_t classes) const {

@@ -13,7 +13,7 @@ struct Target {
 };
 
 /// `class_weights = [...]`: the weight of a sample of each class, as Keras' class_weight: the sum is still
-/// divided by the number of samples. It is multiplied by the sample's own weight.
+/// divided by the number of samples. It is multiplied by the sample's own weight, also in a mixture.
 class ClassWeights {
  public:
   ClassWeights() = default;

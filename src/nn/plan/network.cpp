@@ -235,6 +235,7 @@ LossSums Network::loss(const Targets& targets, std::int64_t batch) {
                           .batch = batch,
                           .second_labels = targets.second_labels,
                           .shares = targets.shares,
+                          .second_weights = targets.second_weights,
                           .soft_labels = targets.soft_labels,
                           .classes = plan_->plan_.classes};
   float* const gradient = frame.at(plan_->plan_.loss_gradient);

@@ -44,6 +44,9 @@ struct Call {
   std::vector<Values> inputs;
   Parameters parameters;  ///< by name within the layer: "weight"
 
+  std::uint32_t repeat(std::int64_t sample) const {
+    return key.repeats.empty() ? 0 : key.repeats[static_cast<std::size_t>(sample)];
+  }
   const Values& x() const { return inputs.front(); }
   const std::vector<double>& parameter(const std::string& name) const { return parameters.at(name); }
   bool has_parameter(const std::string& name) const { return parameters.contains(name); }

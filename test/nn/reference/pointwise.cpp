@@ -32,7 +32,7 @@ double clamp6(double x) { return std::min(std::max(x, 0.0), 6.0); }
 
 convoke::PhiloxCounter words_of(const Call& call, std::uint32_t first, std::int64_t sample) {
   return convoke::philox4x32({first, static_cast<std::uint32_t>(call.node.index),
-                              call.key.samples[static_cast<std::size_t>(sample)], 0},
+                              call.key.samples[static_cast<std::size_t>(sample)], call.repeat(sample)},
                              convoke::philox_key(call.key.seed, convoke::Purpose::kDropout, call.key.epoch));
 }
 

@@ -36,7 +36,7 @@ Vector factors(const Call& call, const char* key, std::uint32_t number, std::int
   for (std::uint32_t e = 0; e < width; ++e) {
     const convoke::PhiloxCounter words = convoke::philox4x32(
         {e / 64 * 16 + e % 16, static_cast<std::uint32_t>(call.node.index) + (number << 24),
-         call.key.samples[static_cast<std::size_t>(sample)], 0},
+         call.key.samples[static_cast<std::size_t>(sample)], call.repeat(sample)},
         philox);
     result[e] = words[e / 16 % 4] >= rate * 0x1p32 ? 1 / (1 - rate) : 0;
   }

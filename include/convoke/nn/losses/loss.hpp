@@ -22,6 +22,8 @@ struct LossInputs {
   /// For mixtures, (n) each, or empty: `shares` is the share of the label, the second label has the rest.
   std::span<const std::int32_t> second_labels = {};
   std::span<const float> shares = {};
+  /// (n), or empty like sample_weights: the weight of the second label's sample
+  std::span<const float> second_weights = {};
   std::span<const float> soft_labels = {};  ///< (n, k), the class probabilities of a teacher, or empty
   std::int64_t classes = 0;  ///< labels are 0..classes-1; 0: it is not known how many there are
 

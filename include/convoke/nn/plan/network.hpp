@@ -35,12 +35,19 @@ struct PlanOptions {
   std::int64_t classes = 0;  ///< LossInputs::classes
 };
 
-/// The address of a step's random numbers. Dropout depends on (seed, node, epoch, sample) alone.
+/// The address of a step's random numbers. Dropout depends on (seed, node, epoch, sample, repeat) alone.
 struct StepKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   std::span<const std::uint32_t> samples;  ///< ids of the plan's samples, micro_batch * micro_batches of them
   std::int64_t batch = 0;  ///< samples of the whole step, over all plans; 0: this plan is the whole step
+  /// for each of the plan's samples: how often the epoch has used it before; empty: 0 for each
+  std::span<const std::uint32_t> repeats = {};
+
+  /// Returns the address of the repeats from sample `n` of the plan on; null: 0 for each.
+  const std::uint32_t* repeats_from(std::int64_t n) const {
+    return repeats.empty() ? nullptr : repeats.data() + n;
+  }
 };
 
 /// A primitive of the plan, as `convoke summary` and `convoke bench` show it.
@@ -99,12 +106,14 @@ class Network {
   std::span<double> forward(const StepKey& key, std::size_t segment);
 
   /// The targets of a plan's samples, for the loss: `labels` (N); `weights` (N), or empty for 1 each; for
-  /// mixtures `second_labels` and `shares` (N), and `soft_labels` (N, outputs per sample), see LossInputs.
+  /// mixtures `second_labels`, `shares` and `second_weights` (N), and `soft_labels` (N, outputs per sample),
+  /// see LossInputs.
   struct Targets {
     std::span<const std::int32_t> labels;
     std::span<const float> weights = {};
     std::span<const std::int32_t> second_labels = {};
     std::span<const float> shares = {};
+    std::span<const float> second_weights = {};
     std::span<const float> soft_labels = {};
   };
   /// Computes the mean loss over `batch` samples, of which these are N. Starts backward with d loss / d
