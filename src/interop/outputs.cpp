@@ -95,6 +95,7 @@ nlohmann::ordered_json input_facts(const run::ModelDescription& description, con
                                {"normalization_shift", description.normalization.shift},
                                {"input", normalizes(description, options) ? "raw" : "normalized"}};
   if (description.normalization.reversed) facts["channel_order"] = "reversed";
+  if (description.float_images) facts["samples"] = "float32";
   return facts;
 }
 
@@ -104,6 +105,7 @@ void set_input_facts(Imported& imported, const nlohmann::json& facts) {
   std::vector<std::string> names = list_of<std::string>(facts, "class_names");
   std::ranges::transform(names, names.begin(), one_line);
   if (std::ssize(names) == model.classes()) model.class_names = std::move(names);
+  model.float_images = text_of(facts, "samples") == "float32";
   std::vector<float> scale = list_of<float>(facts, "normalization_scale"),
                      shift = list_of<float>(facts, "normalization_shift");
   const auto channels = static_cast<std::size_t>(nn::channels_of(model.graph.input_shape()));

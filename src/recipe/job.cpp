@@ -109,7 +109,9 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
                   .loss = loss_of(recipe, dataset),
                   .class_count = dataset.info().classes,
                   .precision = recipe.train.step.precision,
-                  .preparation = dataset.info().preparation});
+                  .preparation = dataset.info().preparation,
+                  .float_images = dataset.info().sample_type == data::SampleType::kFloat32 &&
+                                  dataset.info().sample_shape.rank() == 3});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);

@@ -58,6 +58,7 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   if (description.outputs_assumed) file.set_attribute("outputs", "assumed");
   if (description.normalization.reversed) file.set_attribute("channel_order", "reversed");
   if (description.precision == nn::Precision::kBfloat16) file.set_attribute("precision", "bf16");
+  if (description.float_images) file.set_attribute("samples", "float32");
   if (!description.class_names.empty()) {
     file.set_attribute("class_names", std::span<const std::string>(description.class_names));
   }
@@ -117,6 +118,14 @@ ModelDescription read_description(const hdf5::File& file) {
                               file.file().string(), precision));
     }
     description.precision = nn::Precision::kBfloat16;
+  }
+  if (file.has_attribute("samples")) {
+    const auto samples = file.attribute<std::string>("samples");
+    if (samples != "float32") {
+      throw Error(fmt::format("{}: was trained on images of type \"{}\", which this version does not know",
+                              file.file().string(), samples));
+    }
+    description.float_images = true;
   }
   if (file.has_attribute("class_names")) {
     description.class_names = file.attribute<std::vector<std::string>>("class_names");

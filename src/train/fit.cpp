@@ -38,6 +38,12 @@ void require_fit(const run::ModelDescription& model, const std::string& model_na
         "pass the dataset that belongs to the model, or change model.input and prepare the data in the same "
         "way");
   }
+  if (model.float_images && dataset.sample_type == data::SampleType::kUint8) {
+    throw Error(fmt::format("{} has images of 0..255 (uint8), but the model of {} was trained on images of "
+                            "measured numbers (float32)",
+                            dataset_file.string(), model_name),
+                "pass a dataset in the units of the training samples");
+  }
   const std::int64_t outputs = model.graph.output_shape().elements();
   if (model.loss->fits(outputs, dataset.classes)) return;
   const std::int64_t weights = std::ssize(list_at(model.loss->settings(), "class_weights"));

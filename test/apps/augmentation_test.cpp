@@ -1,5 +1,10 @@
 // Augmentation, test-time augmentation and balanced classes through the real binary.
+#include <cmath>
+#include <variant>
+
 #include "apps/place.hpp"
+#include "convoke/data/dataset_writer.hpp"
+#include "convoke/data_prep/files/npy.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
 #include "support/pattern.hpp"
@@ -41,6 +46,33 @@ TEST_CASE("evaluate and predict average over views, equally on any number of ran
   int correct = 0;
   for (std::size_t i = 0; i < 60; ++i) correct += std::stoi(rows.at(i + 1).at(2)) == test.labels[i] ? 1 : 0;
   CHECK(number_after(views.text, "accuracy") == Approx(correct / 60.0));
+}
+
+TEST_CASE("predict makes the views of evaluate, also where a pixel lies on a threshold of colors") {
+  const Place place;
+  // In float32, (17 / 127.5 - 1 + 1) * 127.5 is less than 17, the threshold of solarize.
+  std::vector<std::uint8_t> pixels;
+  std::vector<std::int32_t> labels;
+  for (int i = 0; i < 40 * 8 * 8 * 3; ++i) {
+    pixels.push_back(static_cast<std::uint8_t>(i % 7 < 4 ? 17 : 30 * (i % 8)));
+  }
+  for (int i = 0; i < 40; ++i) labels.push_back(i % 4);
+  auto writer = convoke::data::DatasetWriter::create(
+      place / "rgb.h5", {.sample_shape = {3, 8, 8}, .classes = 4}, {{"train", 40}, {"test", 40}});
+  for (const char* split : {"train", "test"}) writer.write(split, 0, pixels, labels);
+  writer.finish();
+  const char* settings =
+      "--set data.path=rgb.h5 --set 'model.input=[3,8,8]' --set data.normalize=keras-tf --set train.epochs=1 "
+      "--set augment.randaugment=2 --set augment.randaugment_magnitude=28";
+  REQUIRE(place.train("run", settings).code == 0);
+  const double expected = number_after(place.run("evaluate run --json --tta 8").text, "loss");
+  REQUIRE(place.run("predict run rgb.h5 --tta 8 --output views.npy").code == 0);
+  const auto table = convoke::data_prep::read_npy(place / "views.npy");  // (40, 1 + 4)
+  double loss = 0;
+  for (std::size_t i = 0; i < 40; ++i) {
+    loss -= std::log(std::get<std::vector<float>>(table.values).at(5 * i + 1 + i % 4)) / 40;
+  }
+  CHECK(loss == Approx(expected).epsilon(1e-5));
 }
 
 TEST_CASE("views without an augmentation are refused") {

@@ -1,6 +1,9 @@
 // A job that cannot be trained ends on every rank, before the first step if that is known then, with one
 // message that says what to do.
+#include <cmath>
+
 #include "apps/place.hpp"
+#include "convoke/data_prep/files/npy.hpp"
 #include "support/catch.hpp"
 #include "support/pattern.hpp"
 
@@ -73,6 +76,12 @@ TEST_CASE("tokens beyond the vocabulary are refused before the first step, with 
   texts.place.run("predict run test.h5", mpirun(2))
       .fails("test.h5: split \"test\" has token 17, but the embedding of the model has rows 0..9");
   CHECK(texts.place.run("predict run good.h5").code == 0);
+  for (const float odd : {1.6F, 10.0F, -1.0F, std::nanf("")}) {
+    convoke::data_prep::write_npy(texts.place / "odd.npy", {2, 4},
+                                  std::vector<float>{0, 1, 2, 9, 3, odd, 4, 5});
+    texts.place.run("predict run odd.npy")
+        .fails(fmt::format("odd.npy: sample 1 has the value {}, but the model takes tokens 0..9", odd));
+  }
 }
 
 TEST_CASE(

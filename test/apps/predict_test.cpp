@@ -127,6 +127,26 @@ TEST_CASE("predict gives the same labels for a dataset, arrays and image files")
   CHECK(place.run("predict run batch.npy --output labels.txt").says(".csv or .npy"));
 }
 
+TEST_CASE("a model of measured images (float32) makes views in their units, and refuses those of 0..255") {
+  const Place place;
+  const Pictures pictures(40, 8, 4, 1);
+  const std::vector<float> values(pictures.samples.begin(), pictures.samples.end());
+  const convoke::data::DatasetInfo info{
+      .sample_shape = {1, 8, 8}, .sample_type = convoke::data::SampleType::kFloat32, .classes = 4};
+  auto writer = convoke::data::DatasetWriter::create(place / "maps.h5", info, {{"train", 40}, {"test", 40}});
+  for (const char* split : {"train", "test"}) writer.write(split, 0, values, pictures.labels);
+  writer.finish();
+  const char* settings =
+      "--set data.path=maps.h5 --set data.normalize=none --set train.epochs=0 "
+      "--set augment.width_shift_range=0.3 --set augment.fill_mode=constant --set augment.cval=-1";
+  REQUIRE(place.train("run", settings).code == 0);
+  place.run("predict run maps.h5 --tta 2 --output views.csv").ends(0);
+  place.run("predict run some.png")
+      .fails("some.png: is a picture of 0..255, but the model was trained on images of measured numbers");
+  place.run("evaluate run --data data.h5")
+      .fails("data.h5 has images of 0..255 (uint8), but the model of run/model.h5");
+}
+
 TEST_CASE("a table is trained, evaluated and predicted, for any stored type") {
   const Place place;
   const std::int64_t features = 5;

@@ -85,6 +85,16 @@ TEST_CASE("a model file stores a reversed order of channels, and nothing if the 
   CHECK(load_models(folder / "model.h5").description.normalization == description.normalization);
 }
 
+TEST_CASE("a model file says that its images are measured numbers, and nothing of other samples") {
+  const TemporaryFolder folder;
+  ModelDescription description = tiny::description();
+  write_model(folder / "plain.h5", description, tiny::parameters(5));
+  CHECK_FALSE(hdf5::File::open(folder / "plain.h5").has_attribute("samples"));
+  description.float_images = true;
+  write_model(folder / "model.h5", description, tiny::parameters(5));
+  CHECK(load_models(folder / "model.h5").description.float_images);
+}
+
 TEST_CASE("a model file whose sizes contradict its network is refused before they are used") {
   const TemporaryFolder folder;
   ModelDescription description = tiny::description();

@@ -41,6 +41,11 @@ TEST_CASE("a model fits samples of its shape, type and classes") {
         "x.h5 has samples of shape (7), but the model of model.h5 takes (6)");
   CHECK(misfit(model_of({6}, 4), info_of(SampleType::kFloat32, {6})) ==
         "x.h5 has 3 classes, but the model of model.h5 predicts 4");
+  auto measured = model_of({1, 2, 3});
+  measured.float_images = true;
+  CHECK(misfit(measured, info_of(SampleType::kFloat32, {1, 2, 3})).empty());
+  CHECK_THAT(misfit(measured, info_of(SampleType::kUint8, {1, 2, 3})),
+             Contains("x.h5 has images of 0..255 (uint8), but the model of model.h5 was trained on"));
   auto weighted = model_of({6});
   weighted.loss = convoke::nn::make_loss({{"class_weights", convoke::Value::Array{1, 2, 3, 4}}});
   CHECK(misfit(weighted, info_of(SampleType::kFloat32, {6})) ==

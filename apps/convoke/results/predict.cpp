@@ -120,6 +120,8 @@ std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<cons
       const std::size_t c = i % channels;
       pixels[i] = (samples[start + normalization.place(c) * area + i / channels] - normalization.shift[c]) /
                   normalization.scale[c];
+      const float whole = std::nearbyint(pixels[i]);  // as stored: some changes of color have a threshold
+      if (!model.float_images && std::abs(pixels[i] - whole) < 1e-3F) pixels[i] = whole;
     }
     views.augmenter->picture(pixels.data(), {.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)},
                              static_cast<std::uint64_t>(first), normalization, seen.data() + start);
@@ -311,8 +313,10 @@ int predict(const PredictOptions& options) {
     write_raw(options.output, rows, count, evaluator.output_shape(), models.ensemble, world);
     return EXIT_SUCCESS;
   }
+  const data::SampleType type =
+      models.description.float_images ? data::SampleType::kFloat32 : data::SampleType::kUint8;
   const Views views{{options.views, recipe ? recipe->seed : 0},
-                    test_augmenter(options.views, models.description, recipe, data::SampleType::kUint8)};
+                    test_augmenter(options.views, models.description, recipe, type)};
   const Prediction mine = mpi::together(
       world, [&] { return predict_range(sources, begin, end, evaluator, models, rule, views); });
   const Prediction all{run::gather_values(world, mine.labels), run::gather_values(world, mine.probabilities)};

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -96,6 +98,23 @@ bool channels_last(const std::string& file, const Shape& batch, const Shape& sam
       kImagesHint);
 }
 
+// Throws Error naming the first of the values (n, length) that is no token 0..vocabulary-1. `first`: the
+// number of the first sample.
+template <class T>
+void require_tokens(std::span<const T> values, std::size_t length, std::int64_t first,
+                    std::int64_t vocabulary, const std::string& file) {
+  const auto bad = std::ranges::find_if(values, [vocabulary](T value) {
+    const auto number = static_cast<double>(value);
+    return !(number >= 0 && number < static_cast<double>(vocabulary) && number == std::floor(number));
+  });
+  if (bad == values.end()) return;
+  const auto sample =
+      first + static_cast<std::int64_t>(static_cast<std::size_t>(bad - values.begin()) / length);
+  throw Error(fmt::format("{}: sample {} has the value {}, but the model takes tokens 0..{}", file, sample,
+                          *bad, vocabulary - 1),
+              "pass whole numbers, as the training samples have them");
+}
+
 // The samples of each call are read when they are needed, so a rank reads its part only.
 SampleSource from_array(const std::string& file, const std::shared_ptr<data_prep::SampleArray>& array,
                         const SampleOptions& options, const run::ModelDescription& model) {
@@ -111,12 +130,15 @@ SampleSource from_array(const std::string& file, const std::shared_ptr<data_prep
     normalization = {std::vector<float>(channels, 1.0F), std::vector<float>(channels, 0.0F)};
   }
   const bool images = takes_images(model);
+  const std::int64_t vocabulary =
+      train::least_vocabulary(model.graph).value_or(std::numeric_limits<std::int32_t>::max());
   return {file, array->shape().extents().front(), [=](std::int64_t first, std::int64_t n) {
             const auto size = static_cast<std::size_t>(sample.elements());
             data_prep::NpyValues part = array->values(static_cast<std::size_t>(n) * size);
             array->read(static_cast<std::uint64_t>(first) * size, part);
             return std::visit(
                 [&](const auto& values) {
+                  if (tokens) require_tokens(std::span(values), size, first, vocabulary, file);
                   return images ? normalize_images(std::span(values), sample, last, normalization)
                                 : normalize_features(std::span(values), normalization);
                 },
@@ -151,6 +173,12 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
 }
 
 SampleSource from_image(const std::string& file, const run::ModelDescription& model) {
+  if (model.float_images) {
+    throw Error(fmt::format("{}: is a picture of 0..255, but the model was trained on images of measured "
+                            "numbers (float32)",
+                            file),
+                "pass an array (.npy) or a dataset in the units of the training samples");
+  }
   const Shape sample = model.graph.input_shape();
   data_prep::PictureOptions options{.height = sample[1], .width = sample[2], .channels = sample[0]};
   if (data_prep::preparation_kind(model.preparation, "the model") ==

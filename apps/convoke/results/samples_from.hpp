@@ -38,8 +38,9 @@ std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const st
 /// (h5py, MATLAB), read in parts, in the units of the stored samples, with features (N, F), sequences (N, L,
 /// F), tokens (N, L) or pictures (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W); a split of a
 /// dataset (.h5); or texts or rows (.csv, .tsv, .txt), see samples_from_raw_file. Throws Error naming the
-/// file if it does not fit the model. The ranks of a node hold one copy of a dataset, of which each reads its
-/// part: collective over `world`. `model_name`: the file of the model, for messages.
+/// file if it does not fit the model; reading throws for a value of an array that is no token of the model.
+/// The ranks of a node hold one copy of a dataset, of which each reads its part: collective over `world`.
+/// `model_name`: the file of the model, for messages.
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model, const std::string& model_name,
                           const mpi::Communicator& world);

@@ -27,6 +27,8 @@ struct ModelDescription {
   std::string preparation = {};  ///< JSON, from the dataset: how raw texts, rows or pictures become samples
   /// Nothing says that the outputs are logits, as is assumed: a prediction looks at the first samples.
   bool outputs_assumed = false;
+  /// Trained on images of measured numbers (float32): samples in 0..255, as pictures are, have other units.
+  bool float_images = false;
 
   std::int64_t classes() const { return class_count > 0 ? class_count : graph.output_shape().elements(); }
   /// Returns the name of a class, or its number if the classes have no names.

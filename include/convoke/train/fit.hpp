@@ -13,8 +13,8 @@ namespace convoke::train {
 std::optional<std::int64_t> least_vocabulary(const nn::Graph& graph);
 
 /// Throws Error that names both sides if the shape or type of the samples, or the classes, of a dataset
-/// differ from those of a model, or the classes from the weights of its loss. `model_name`: the file or
-/// recipe of the model.
+/// differ from those of a model, the classes from the weights of its loss, or 8-bit images from the measured
+/// numbers of its training. `model_name`: the file or recipe of the model.
 void require_fit(const run::ModelDescription& model, const std::string& model_name,
                  const data::DatasetInfo& dataset, const std::filesystem::path& dataset_file);
 

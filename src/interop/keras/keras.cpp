@@ -107,7 +107,7 @@ Imported read_h5(const std::filesystem::path& file, const ImportOptions& options
     for (const char* key : {"class_names", "normalization_scale", "normalization_shift", "loss", "classes"}) {
       if (opened->has_attribute(key)) source.facts[key] = parse_json(text(key), where);
     }
-    for (const char* key : {"convoke_version", "channel_order", "input", "output"}) {
+    for (const char* key : {"convoke_version", "channel_order", "samples", "input", "output"}) {
       if (opened->has_attribute(key)) source.facts[key] = text(key);
     }
   }
