@@ -105,7 +105,9 @@ void set_input_facts(Imported& imported, const nlohmann::json& facts) {
   std::vector<std::string> names = list_of<std::string>(facts, "class_names");
   std::ranges::transform(names, names.begin(), one_line);
   if (std::ssize(names) == model.classes()) model.class_names = std::move(names);
-  model.float_images = text_of(facts, "samples") == "float32";
+  const bool image = model.graph.input_shape().rank() == 3;
+  // Others may give an ONNX file such a fact.
+  model.float_images = image && facts.contains("convoke_version") && text_of(facts, "samples") == "float32";
   std::vector<float> scale = list_of<float>(facts, "normalization_scale"),
                      shift = list_of<float>(facts, "normalization_shift");
   const auto channels = static_cast<std::size_t>(nn::channels_of(model.graph.input_shape()));
@@ -114,7 +116,6 @@ void set_input_facts(Imported& imported, const nlohmann::json& facts) {
   // Files of older versions do not say it, but the first of these layers has this name.
   imported.raw_input = input.empty() ? model.graph.node(1).name.starts_with("normalization") : input == "raw";
   if (imported.raw_input) return;
-  const bool image = model.graph.input_shape().rank() == 3;
   model.normalization = {.scale = std::move(scale),
                          .shift = std::move(shift),
                          .reversed = image && text_of(facts, "channel_order") == "reversed"};

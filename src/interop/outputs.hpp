@@ -25,7 +25,8 @@ StatedOutputs stated_outputs(const nlohmann::json& facts);
 bool normalizes(const run::ModelDescription& description, const ExportOptions& options);
 
 /// Returns what Convoke adds about the inputs and classes: "class_names", "normalization_scale",
-/// "normalization_shift", "channel_order", and "input": "raw" if the file normalizes(), else "normalized".
+/// "normalization_shift", "channel_order", "samples", and "input": "raw" if the file normalizes(), else
+/// "normalized".
 nlohmann::ordered_json input_facts(const run::ModelDescription& description, const ExportOptions& options);
 /// Sets them as far as they fit the network; no normalization if its first layers normalize.
 void set_input_facts(Imported& imported, const nlohmann::json& facts);

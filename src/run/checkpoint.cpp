@@ -298,7 +298,10 @@ std::string Checkpoints::newest_bytes(const Note& note) const {
 std::filesystem::path fallback_of(const std::filesystem::path& fallback, const std::filesystem::path& run,
                                   const std::filesystem::path& folder) {
   if (fallback.empty()) return {};
-  const std::filesystem::path place = std::filesystem::weakly_canonical(std::filesystem::absolute(run)) / "";
+  std::error_code unknown;  // then links count as they are written
+  const std::filesystem::path written = std::filesystem::absolute(run).lexically_normal();
+  const std::filesystem::path real = std::filesystem::weakly_canonical(written, unknown);
+  const std::filesystem::path place = (unknown ? written : real) / "";
   const std::string text = place.parent_path().string();
   const std::string name = fmt::format("{}-{:08x}", place.parent_path().filename().string(),
                                        crc32(std::as_bytes(std::span(text))));

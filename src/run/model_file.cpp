@@ -289,7 +289,8 @@ void require_same(const ModelDescription& read, const ModelDescription& written)
   const bool same = read.graph.input_shape() == written.graph.input_shape() &&
                     nn::describe_graph(read.graph) == nn::describe_graph(written.graph) &&
                     read.loss->settings() == written.loss->settings() &&
-                    read.normalization == written.normalization && read.classes() == written.classes();
+                    read.normalization == written.normalization && read.classes() == written.classes() &&
+                    read.float_images == written.float_images;
   if (!same) throw Error("it gives another network");
 }
 

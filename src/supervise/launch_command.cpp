@@ -27,13 +27,13 @@ constexpr std::array<std::string_view, 2> kSrunNodes{"--nodes", "-N"}, kSrunNode
 constexpr std::array<std::string_view, 3> kHostList{"--host", "-host", "-H"};
 constexpr std::array<std::string_view, 4> kHostFile{"--hostfile", "-hostfile", "--machinefile",
                                                     "-machinefile"};
-constexpr std::array<std::string_view, 3> kWorkFolder{"--wdir", "-wdir", "-wd"};
+constexpr std::array<std::string_view, 4> kWorkFolder{"--wdir", "--wd", "-wdir", "-wd"};
 constexpr std::array<std::string_view, 2> kSrunWorkFolder{"--chdir", "-D"};
 constexpr std::array<std::string_view, 1> kOutput{"--output"}, kResume{"--resume"};
 // With the names of Debian and MPICH.
-constexpr std::array<std::string_view, 9> kLaunchers{"mpirun",        "mpirun.openmpi",  "mpirun.mpich",
-                                                     "mpiexec",       "mpiexec.openmpi", "mpiexec.mpich",
-                                                     "mpiexec.hydra", "orterun",         "srun"};
+constexpr std::array<std::string_view, 10> kLaunchers{
+    "mpirun",        "mpirun.openmpi", "mpirun.mpich", "mpiexec", "mpiexec.openmpi",
+    "mpiexec.mpich", "mpiexec.hydra",  "orterun",      "prterun", "srun"};
 
 /// An option among words: its value is the word `value` from the character `from` on.
 struct Place {

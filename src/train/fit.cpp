@@ -81,8 +81,11 @@ std::string require_same_classes(const run::ModelDescription& model, const std::
   const bool listable = ours.size() <= kFew && std::ranges::is_permutation(theirs, ours) &&
                         join(ours, "").find(',') == std::string::npos;
   throw Error(difference,
-              listable ? fmt::format("prepare it again with --class-names {}", shell_word(join(ours, ",")))
-                       : "prepare it again, with the classes in the order of the model");
+              listable
+                  ? fmt::format("if its source names the classes, prepare it again with --class-names {}; if "
+                                "its labels are numbers, number them as the model does",
+                                shell_word(join(ours, ",")))
+                  : "prepare it again, with the classes in the order of the model");
 }
 
 void require_split(const data::DatasetInfo& training, const std::filesystem::path& dataset_file,

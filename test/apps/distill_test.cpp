@@ -52,5 +52,5 @@ TEST_CASE("distill refuses a teacher or a recipe that does not fit, with the rea
   write_dataset(place / "ten.h5", 150, 8, 10);
   refused("teacher --set data.path=ten.h5", "has 10 classes");
   refused("teacher --set data.path=swapped.h5", "swapped.h5: class 0 is \"b\", but in the model of");
-  place.refuses("evaluate teacher --data swapped.h5", "prepare it again with --class-names a,b,c,d");
+  place.refuses("evaluate teacher --data swapped.h5", "prepare it again with --class-names a,b,c,d;");
 }

@@ -68,7 +68,9 @@ TEST_CASE("classes have the same numbers in a model and a dataset; other names a
         }) == "x.h5: class 0 is \"mild\", but in the model of model.h5 it is \"normal\"");
   CHECK(hint_of([&] {
           compared({"mild", "normal", "severe"});
-        }) == "prepare it again with --class-names normal,mild,severe");
+        }) ==
+        "if its source names the classes, prepare it again with --class-names normal,mild,severe; if its "
+        "labels are numbers, number them as the model does");
   CHECK_THAT(error_of([&] { compared({"none", "normal", "severe"}); }), Contains("class 1 is \"normal\""));
   CHECK(compared({"normal", "n02", "severe"}) ==
         "x.h5: class 1 is \"n02\", but in the model of model.h5 it is \"mild\"");

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -118,10 +118,14 @@ std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<cons
   for (std::size_t start = 0; start < samples.size(); start += pixels.size(), ++first) {
     for (std::size_t i = 0; i < pixels.size(); ++i) {
       const std::size_t c = i % channels;
-      pixels[i] = (samples[start + normalization.place(c) * area + i / channels] - normalization.shift[c]) /
-                  normalization.scale[c];
-      const float whole = std::nearbyint(pixels[i]);  // as stored: some changes of color have a threshold
-      if (!model.float_images && std::abs(pixels[i] - whole) < 1e-3F) pixels[i] = whole;
+      const float input = samples[start + normalization.place(c) * area + i / channels],
+                  shift = normalization.shift[c], scale = normalization.scale[c];
+      pixels[i] = (input - shift) / scale;
+      // As stored, up to the rounding of both conversions: some changes of color have a threshold.
+      const float rounding =
+          4 * std::numeric_limits<float>::epsilon() * (std::abs(input) + std::abs(shift)) / std::abs(scale);
+      const float whole = std::nearbyint(pixels[i]);
+      if (std::abs(pixels[i] - whole) <= rounding) pixels[i] = whole;
     }
     views.augmenter->picture(pixels.data(), {.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)},
                              static_cast<std::uint64_t>(first), normalization, seen.data() + start);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -25,8 +24,8 @@ namespace convoke::app {
 namespace {
 
 constexpr const char* kImagesHint =
-    "an array is (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W), in units of the stored samples "
-    "(0..255); choose one with --layout nhwc or nchw";
+    "an array is (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W), in units of the stored samples; "
+    "choose one with --layout nhwc or nchw";
 constexpr const char* kNumbersHint =
     "an array holds the samples one after the other, (N, ...), in units of the stored samples";
 
@@ -112,7 +111,7 @@ void require_tokens(std::span<const T> values, std::size_t length, std::int64_t 
       first + static_cast<std::int64_t>(static_cast<std::size_t>(bad - values.begin()) / length);
   throw Error(fmt::format("{}: sample {} has the value {}, but the model takes tokens 0..{}", file, sample,
                           *bad, vocabulary - 1),
-              "pass whole numbers, as the training samples have them");
+              "pass tokens as the training samples have them: whole numbers of the model's vocabulary");
 }
 
 // The samples of each call are read when they are needed, so a rank reads its part only.
@@ -123,6 +122,13 @@ SampleSource from_array(const std::string& file, const std::shared_ptr<data_prep
   const data_prep::NpyValues type = array->values(0);
   const bool floating =
       std::holds_alternative<std::vector<float>>(type) || std::holds_alternative<std::vector<double>>(type);
+  if (model.float_images && std::holds_alternative<std::vector<std::uint8_t>>(type)) {
+    throw Error(
+        fmt::format("{}: has images of 0..255 (uint8), but the model was trained on images of measured "
+                    "numbers (float32)",
+                    file),
+        "pass an array of floats in the units of the training samples");
+  }
   const bool tokens = model.graph.input_shape().type == nn::ValueType::kToken;
   data::Normalization normalization = model.normalization;
   if (tokens || (options.raw && floating)) {
@@ -130,8 +136,7 @@ SampleSource from_array(const std::string& file, const std::shared_ptr<data_prep
     normalization = {std::vector<float>(channels, 1.0F), std::vector<float>(channels, 0.0F)};
   }
   const bool images = takes_images(model);
-  const std::int64_t vocabulary =
-      train::least_vocabulary(model.graph).value_or(std::numeric_limits<std::int32_t>::max());
+  const std::int64_t vocabulary = tokens ? train::least_vocabulary(model.graph).value() : 0;
   return {file, array->shape().extents().front(), [=](std::int64_t first, std::int64_t n) {
             const auto size = static_cast<std::size_t>(sample.elements());
             data_prep::NpyValues part = array->values(static_cast<std::size_t>(n) * size);

@@ -10,10 +10,10 @@ struct DropoutOptions {
 };
 
 /// Zeroes elements with probability `rate` in training and scales the others by 1 / (1 - rate); in evaluation
-/// it passes its input through. N. Srivastava et al., "Dropout", JMLR 15, 2014. (seed, epoch, sample, node)
-/// alone decide which elements are dropped, so the result does not depend on the number of ranks and threads.
-/// `spatial` drops whole channels: J. Tompson et al., "Efficient object localization using convolutional
-/// networks", CVPR 2015.
+/// it passes its input through. N. Srivastava et al., "Dropout", JMLR 15, 2014. (seed, epoch, sample, repeat,
+/// node) alone decide which elements are dropped, so the result does not depend on the number of ranks and
+/// threads. `spatial` drops whole channels: J. Tompson et al., "Efficient object localization using
+/// convolutional networks", CVPR 2015.
 class Dropout final : public KeyedLayer<DropoutOptions> {
  public:
   explicit Dropout(DropoutOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
@@ -32,7 +32,7 @@ struct StochasticDepthOptions {
 /// Ends a residual branch. In training it zeroes the branch's whole value of a sample with probability
 /// `rate`, and scales it by 1 / (1 - rate) otherwise; in evaluation it passes its input through. Any shape,
 /// which it keeps. G. Huang et al., "Deep networks with stochastic depth", ECCV 2016; equal to torchvision's
-/// mode "row" and to "drop path". (seed, epoch, sample, node) alone decide which samples are zeroed.
+/// mode "row" and to "drop path". (seed, epoch, sample, repeat, node) alone decide which samples are zeroed.
 class StochasticDepth final : public KeyedLayer<StochasticDepthOptions> {
  public:
   explicit StochasticDepth(StochasticDepthOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}

@@ -8,7 +8,7 @@ struct GaussianNoiseOptions {
 };
 
 /// Adds normal noise with standard deviation `stddev` in training and passes its input through otherwise, as
-/// Keras' layer. Any shape, which it keeps. The noise follows from (seed, epoch, sample, node) alone.
+/// Keras' layer. Any shape, which it keeps. The noise follows from (seed, epoch, sample, repeat, node) alone.
 class GaussianNoise final : public KeyedLayer<GaussianNoiseOptions> {
  public:
   explicit GaussianNoise(GaussianNoiseOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}

@@ -33,7 +33,7 @@ struct RecurrentOptions {
 /// Dropout scales the elements that it keeps by 1 / (1 - rate). One mask per sample serves all time steps: Y.
 /// Gal, Z. Ghahramani, "A theoretically grounded application of dropout in recurrent neural networks", NIPS
 /// 2016, with tied weights: all gates see the same mask. (Keras draws one mask per gate if recurrent_dropout
-/// is above 0.) Masks follow from (seed, epoch, sample, node) alone.
+/// is above 0.) Masks follow from (seed, epoch, sample, repeat, node) alone.
 ///
 /// Parameters, with G gates: weight (G U, F), Glorot uniform; recurrent_weight (G U, U), orthogonal; bias
 /// (G U). A bidirectional layer has all of them a second time with the prefix "backward_".
