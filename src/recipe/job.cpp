@@ -62,6 +62,13 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
   if (job.ensemble.shards == data::Sharding::kBootstrap && job.samples.validation_split > 0) {
     kept.emplace_back("data.held_out", "before the bootstrap draws");
   }
+  // In older checkpoints, all uses of a sample in an epoch had the same dropout and noise.
+  const bool repeats =
+      job.ensemble.shards == data::Sharding::kBootstrap || job.samples.sampling == data::Sampling::kBalanced;
+  const auto draws = [](const nn::Node& node) { return node.layer && node.layer->traits().draws_random; };
+  if (repeats && std::ranges::any_of(job.model.graph.nodes(), draws)) {
+    kept.emplace_back("train.dropout", "of each use of a sample");
+  }
   return kept;
 }
 

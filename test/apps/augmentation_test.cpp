@@ -103,6 +103,14 @@ TEST_CASE("class weights from counts equal those of the same list") {
   REQUIRE(place.train("sampled-3", "--set data.sampling=balanced", 3).code == 0);
   CHECK(parameters(place / "sampled") == parameters(place / "sampled-3"));
   CHECK(parameters(place / "sampled") != parameters(place / "none"));
+  const auto numbers_uses =
+      [&](const char* run) {  // older checkpoints had one dropout for all uses of a sample
+        const std::string checkpoint =
+            convoke::read_text(place / run / "checkpoints/epoch-0003.h5").value_or("");
+        return checkpoint.find("of each use of a sample") != std::string::npos;
+      };
+  CHECK(numbers_uses("sampled"));
+  CHECK_FALSE(numbers_uses("none"));
 }
 
 TEST_CASE("bench --data times the preparation of samples") {
