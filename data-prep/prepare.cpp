@@ -182,15 +182,7 @@ class Preparation {
   // The identity of index 0 alone counts. Returns 0 if each sample has a file: its record then has the stamp.
   std::uint32_t source_stamp() const {
     if (team_.index != 0 || !source_->files().empty()) return 0;
-    const auto absolute = [](const fs::path& path) { return fs::absolute(path).lexically_normal().string(); };
-    const std::string output = absolute(options_.output);
-    std::vector<fs::path> files = files_below(options_.source);
-    std::erase_if(files, [&](const fs::path& file) {
-      const std::string path = absolute(file);
-      return path == output || path == output + ".part" || path == absolute(findings_file()) ||
-             path.starts_with(output + "/") || path.starts_with(output + ".work/");
-    });
-    return checksum_of(std::move(files));
+    return checksum_of(files_below(options_.source, options_.output));
   }
 
   // Identifies the run that can be resumed: everything that decides the values of a sample or its number.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <span>
 #include <string>
@@ -18,15 +19,16 @@ namespace fs = std::filesystem;
 
 // Adds the files below a folder. `around`: this folder's parents, without links; a link to one of them would
 // never end.
-void add_files(const fs::path& folder, std::vector<fs::path>& around, std::vector<fs::path>& files) {
+void add_files(const fs::path& folder, const fs::path& output, std::vector<fs::path>& around,
+               std::vector<fs::path>& files) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);
   if (error || std::find(around.begin(), around.end(), real) != around.end()) return;
   around.push_back(real);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (is_hidden(entry.path())) continue;
+    if (is_hidden(entry.path()) || is_output(entry.path(), output)) continue;
     if (entry.is_directory(error)) {
-      add_files(entry.path(), around, files);
+      add_files(entry.path(), output, around, files);
     } else {
       files.push_back(entry.path());
     }
@@ -44,10 +46,18 @@ FileStamp stamp_of(const fs::path& file) {
   return {bytes, std::chrono::nanoseconds(written.time_since_epoch()).count()};
 }
 
-std::vector<fs::path> files_below(const fs::path& path) {
+bool is_output(const fs::path& path, const fs::path& output) {
+  constexpr std::array kEndings{"", ".part", ".work", ".findings.csv"};
+  return !output.empty() && std::ranges::any_of(kEndings, [&](const char* ending) {
+    std::error_code none;
+    return fs::equivalent(path, output.string() + ending, none);
+  });
+}
+
+std::vector<fs::path> files_below(const fs::path& path, const fs::path& output) {
   if (!fs::is_directory(path)) return {path};
   std::vector<fs::path> around, files;
-  add_files(path, around, files);
+  add_files(path, output, around, files);
   return files;
 }
 

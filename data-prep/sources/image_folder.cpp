@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data_prep/files/file_stamp.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/pictures/decode.hpp"
@@ -165,19 +165,11 @@ class ImageFolder final : public Source {
   }
 
  private:
-  // True for what `prepare` writes, if that is in the folder.
-  bool is_written(const fs::path& folder) const {
-    return std::ranges::any_of(std::array{"", ".work", ".part"}, [&](const char* ending) {
-      std::error_code none;
-      return !output_.empty() && fs::equivalent(folder, output_.string() + ending, none);
-    });
-  }
-
   // Returns the names of the class folders; each must hold a picture.
   std::vector<std::string> list_classes(const fs::path& folder) const {
     std::vector<std::string> classes;
     for (const fs::path& sub : folders_in(folder)) {
-      if (is_written(sub)) continue;
+      if (is_output(sub, output_)) continue;
       if (!holds_pictures(sub)) {
         throw Error(fmt::format("{}: the class is empty: its folder has no picture", sub.string()),
                     "remove the folder, or put pictures there");
@@ -232,7 +224,7 @@ class ImageFolder final : public Source {
         if (is_any_picture(entry.path())) add(entry.path(), split.split, 0, "is not in a class folder");
         continue;
       }
-      if (is_written(entry.path())) continue;
+      if (is_output(entry.path(), output_)) continue;
       Walk().files(entry.path(), [&](const fs::path& file) {
         if (is_any_picture(file)) add(file, split.split, label, "");
         return false;

@@ -16,7 +16,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -43,12 +42,8 @@ constexpr const char* kMessages = "OMPI_MCA_pml";
 /// The ranks of this host, as far as the launcher says: mpirun, or srun ("16(x2),4": the largest number).
 std::int64_t local_ranks() {
   if (const auto ranks = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE")) return *ranks;
-  std::istringstream tasks(os::variable("SLURM_STEP_TASKS_PER_NODE").value_or(""));
-  std::int64_t most = 1, of_node = 0;
-  for (std::string part; std::getline(tasks, part, ',');) {
-    if (std::istringstream(part) >> of_node) most = std::max(most, of_node);
-  }
-  return most;
+  const std::vector<std::int64_t> tasks = os::repeated_numbers_in("SLURM_STEP_TASKS_PER_NODE");
+  return tasks.empty() ? 1 : *std::ranges::max_element(tasks);
 }
 
 /// True if all ranks are on this host, as far as the launcher says. A process without a launcher is the only

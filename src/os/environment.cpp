@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 namespace convoke::os {
 
@@ -24,6 +27,18 @@ std::optional<std::int64_t> number_in(const std::string& name) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+std::vector<std::int64_t> repeated_numbers_in(const std::string& name) {
+  std::vector<std::int64_t> numbers;
+  std::istringstream in(variable(name).value_or(""));
+  for (std::string part; std::getline(in, part, ',');) {
+    long number = 1;
+    int times = 1;
+    std::sscanf(part.c_str(), "%ld(x%d)", &number, &times);
+    numbers.insert(numbers.end(), static_cast<std::size_t>(std::max(0, times)), number);
+  }
+  return numbers;
 }
 
 void set_default(const std::string& name, const std::string& value) {

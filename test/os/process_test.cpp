@@ -34,6 +34,14 @@ TEST_CASE("number and start identify a process while it runs") {
   CHECK(os::start_of_process(child).empty());
 }
 
+TEST_CASE("numbers of nodes are read in Slurm's notation") {
+  using Numbers = std::vector<std::int64_t>;
+  const Variable set("CONVOKE_TEST_VARIABLE", "4(x2),3");
+  CHECK(os::repeated_numbers_in("CONVOKE_TEST_VARIABLE") == Numbers{4, 4, 3});
+  const Variable none("CONVOKE_TEST_VARIABLE", std::nullopt);
+  CHECK(os::repeated_numbers_in("CONVOKE_TEST_VARIABLE").empty());
+}
+
 TEST_CASE("an empty variable counts as not set") {
   const Variable set("CONVOKE_TEST_VARIABLE", "12 apples");
   CHECK(os::variable("CONVOKE_TEST_VARIABLE") == "12 apples");

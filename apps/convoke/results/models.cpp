@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "cli/options.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/finite.hpp"

@@ -88,11 +88,7 @@ Settings summary_of(const fs::path& run) {
 
 Spent spent_by(const fs::path& run, const Settings& summary) {
   const auto number = [&](const char* key) -> double {
-    const Value* value = summary.find(key);
-    if (value != nullptr) {
-      if (const auto* v = std::get_if<double>(&value->data())) return *v;
-      if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
-    }
+    if (const double value = number_at(summary, key); !std::isnan(value)) return value;
     throw Error(fmt::format("{}: the number \"{}\" is missing", (run / "summary.json").string(), key),
                 "another version of Convoke may have written it");
   };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <functional>
 #include <future>
 #include <memory>
@@ -118,26 +117,14 @@ bool answers(const std::string& host, const std::string& agent) {
   return program.find('/') == std::string::npos && !os::find_program(program);
 }
 
-// Returns the ranks of each node of the job, 4, 4 and 3 for "4(x2),3".
-std::vector<int> tasks_per_node() {
-  std::vector<int> tasks;
-  std::istringstream in(os::variable("SLURM_TASKS_PER_NODE").value_or(""));
-  for (std::string part; std::getline(in, part, ',');) {
-    int each = 1, nodes = 1;
-    std::sscanf(part.c_str(), "%d(x%d)", &each, &nodes);
-    tasks.insert(tasks.end(), static_cast<std::size_t>(std::max(0, nodes)), each);
-  }
-  return tasks;
-}
-
 Hosts nodes_of_job() {
   const os::Answer names = os::run({"scontrol", "show", "hostnames", *os::variable("SLURM_JOB_NODELIST")},
                                    {.input = "", .errors = false, .seconds = kHostPatience});
-  const std::vector<int> tasks = tasks_per_node();
+  const std::vector<std::int64_t> tasks = os::repeated_numbers_in("SLURM_TASKS_PER_NODE");
   Hosts nodes;
   std::istringstream in(names.code == 0 ? names.output : "");
   for (std::string name; in >> name;) {
-    nodes.push_back({name, nodes.size() < tasks.size() ? tasks[nodes.size()] : 1});
+    nodes.push_back({name, nodes.size() < tasks.size() ? static_cast<int>(tasks[nodes.size()]) : 1});
   }
   return nodes;
 }

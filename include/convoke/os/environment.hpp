@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace convoke::os {
 
@@ -14,6 +15,10 @@ std::optional<std::string> variable(const std::string& name);
 /// Returns the whole number at the start of an environment variable; none if it is not set or does not start
 /// with one.
 std::optional<std::int64_t> number_in(const std::string& name);
+
+/// Returns the numbers of an environment variable in Slurm's notation: 4, 4 and 3 for "4(x2),3". Empty if it
+/// is not set.
+std::vector<std::int64_t> repeated_numbers_in(const std::string& name);
 
 /// Sets an environment variable of this process if it is not set, so that the user's choice has priority.
 /// Call it before other threads are started.

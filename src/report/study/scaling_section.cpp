@@ -38,14 +38,6 @@ std::vector<const study::Curve*> curves_with(double fraction, const study::Analy
   return curves;
 }
 
-ShortNames names_of(const std::vector<const study::Curve*>& curves, const study::Analysis& analysis) {
-  std::vector<study::Coordinates> places;
-  for (const study::MeasuredConfiguration& configuration : whole_configurations(analysis))
-    places.push_back(configuration.at);
-  for (const study::Curve* curve : curves) places.push_back(curve->shared);
-  return ShortNames(places);
-}
-
 void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, const ShortNames& names,
                     const std::string& what, const std::string& of) {
   Lines times, speedups, efficiencies, decreases, predictions;
@@ -123,7 +115,8 @@ void add_scaling(Page& page, const study::Analysis& analysis) {
   page.section("Scaling");
   const auto add = [&](const char* quantity, const char* what, double fraction, const std::string& of) {
     const std::vector<const study::Curve*> curves = curves_with(fraction, analysis, quantity);
-    if (!curves.empty()) add_scaling_of(page, curves, names_of(curves, analysis), what, of);
+    if (!curves.empty())
+      add_scaling_of(page, curves, ShortNames(whole_configurations(analysis), curves), what, of);
   };
   // Only the largest fraction of the samples; other fractions have a separate chart.
   const double largest = largest_fraction(analysis);

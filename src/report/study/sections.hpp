@@ -57,9 +57,9 @@ Chart line_chart(const std::string& title, const std::string& note, const std::s
 /// differ. A mode that follows from the system is omitted.
 class ShortNames {
  public:
-  explicit ShortNames(std::span<const study::MeasuredConfiguration> configurations);
-  /// Also of what curves share, as study::on_any_ranks returns it.
-  explicit ShortNames(std::span<const study::Coordinates> places);
+  /// `curves`: some that may belong to no configuration.
+  explicit ShortNames(std::span<const study::MeasuredConfiguration> configurations,
+                      std::span<const study::Curve* const> curves = {});
 
   /// Returns "mnist-sync, 4 ranks, 1/2".
   std::string configuration(const study::Coordinates& at) const;

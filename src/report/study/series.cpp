@@ -12,12 +12,6 @@ namespace {
 
 constexpr int kDigits = 5;
 
-std::vector<study::Coordinates> places_of(std::span<const study::MeasuredConfiguration> configurations) {
-  std::vector<study::Coordinates> places;
-  for (const study::MeasuredConfiguration& configuration : configurations) places.push_back(configuration.at);
-  return places;
-}
-
 }  // namespace
 
 void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
@@ -66,10 +60,11 @@ Chart line_chart(const std::string& title, const std::string& note, const std::s
   return chart;
 }
 
-ShortNames::ShortNames(std::span<const study::MeasuredConfiguration> configurations)
-    : ShortNames(places_of(configurations)) {}
-
-ShortNames::ShortNames(std::span<const study::Coordinates> places) {
+ShortNames::ShortNames(std::span<const study::MeasuredConfiguration> configurations,
+                       std::span<const study::Curve* const> curves) {
+  std::vector<study::Coordinates> places;
+  for (const study::MeasuredConfiguration& configuration : configurations) places.push_back(configuration.at);
+  for (const study::Curve* curve : curves) places.push_back(curve->shared);
   using At = const study::Coordinates&;
   const auto some = [&](const auto& differ) {
     return std::ranges::any_of(

@@ -15,9 +15,14 @@ struct FileStamp {
 
 FileStamp stamp_of(const std::filesystem::path& file);
 
-/// Returns the files at any depth of a folder, in linked folders too, without hidden ones; or `path` itself
-/// if that is a file.
-std::vector<std::filesystem::path> files_below(const std::filesystem::path& path);
+/// True for what prepare() writes for this output: the dataset, its unfinished file, the folder of its
+/// decoded samples and the list of its findings.
+bool is_output(const std::filesystem::path& path, const std::filesystem::path& output);
+
+/// Returns the files at any depth of a folder, in linked folders too, without hidden ones and what
+/// is_output(); or `path` itself if that is a file.
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& path,
+                                               const std::filesystem::path& output = {});
 
 /// Returns the CRC-32 of the paths and stamps of files, in any order: another number if one of them was
 /// added, removed, renamed or written.
