@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 #include "convoke/core/error.hpp"
 #include "new_file.hpp"
@@ -48,16 +49,33 @@ Rows select_rows(hid_t dataset, const std::string& where, std::int64_t first, st
   return rows;
 }
 
+// HDF5 has no bfloat16: h5py stores NumPy's as opaque values of two bytes.
+bool is_bfloat16(hid_t type, const std::string& where) {
+  constexpr const char* kCannot = "cannot read its type";
+  return check(H5Tget_class(type), where, kCannot) == H5T_OPAQUE &&
+         check_size(H5Tget_size(type), where, kCannot) == sizeof(std::uint16_t);
+}
+
 void read_selection(hid_t dataset, const std::string& where, hid_t memory, hid_t file, ElementType wanted,
-                    void* values) {
+                    std::span<std::byte> values) {
   const Handle type = own(H5Dget_type(dataset), H5Tclose, where, "cannot read its type");
   const H5T_class_t kind = check(H5Tget_class(type.get()), where, "cannot read its type");
+  if (wanted == ElementType::kFloat32 && is_bfloat16(type.get(), where)) {
+    std::vector<std::uint16_t> halves(values.size() / sizeof(float));
+    check(H5Dread(dataset, type.get(), memory, file, H5P_DEFAULT, halves.data()), where, "cannot be read");
+    for (std::size_t i = 0; i < halves.size(); ++i) {
+      const std::uint32_t bits = std::uint32_t{halves[i]} << 16;
+      std::memcpy(values.data() + i * sizeof bits, &bits, sizeof bits);
+    }
+    return;
+  }
   const bool floating = wanted == ElementType::kFloat32 || wanted == ElementType::kFloat64;
   if (kind != H5T_INTEGER && !(kind == H5T_FLOAT && floating)) {
     throw Error(fmt::format("{}: cannot be read as {}: it holds {}", where, name_of(wanted),
                             kind == H5T_FLOAT ? "floating-point numbers" : "other values than numbers"));
   }
-  check(H5Dread(dataset, memory_type(wanted), memory, file, H5P_DEFAULT, values), where, "cannot be read");
+  check(H5Dread(dataset, memory_type(wanted), memory, file, H5P_DEFAULT, values.data()), where,
+        "cannot be read");
 }
 
 // True if the array lies, or will lie, in one piece in the file exactly as `ours` in memory.
@@ -98,7 +116,7 @@ ElementType Dataset::type() const {
 void Dataset::read_all(ElementType type, std::span<std::byte> values) const {
   const LibraryLock lock;
   expect_size(*this, values.size() / size_of(type));
-  read_selection(handle_.get(), where(), H5S_ALL, H5S_ALL, type, values.data());
+  read_selection(handle_.get(), where(), H5S_ALL, H5S_ALL, type, values);
 }
 
 // Gives an array of a new file, unless it is small, its place by writing the first number, as HDF5 would do
@@ -144,7 +162,7 @@ void Dataset::write_all(ElementType type, std::span<const std::byte> values) {
 void Dataset::read_rows(std::int64_t first, ElementType type, std::span<std::byte> values) const {
   const LibraryLock lock;
   const Rows rows = select_rows(handle_.get(), where(), first, values.size() / size_of(type));
-  read_selection(handle_.get(), where(), rows.memory.get(), rows.file.get(), type, values.data());
+  read_selection(handle_.get(), where(), rows.memory.get(), rows.file.get(), type, values);
 }
 
 void Dataset::write_rows(std::int64_t first, ElementType type, std::span<const std::byte> values) {

@@ -173,4 +173,15 @@ void permute(std::span<const float> values, const Shape& shape, std::span<const 
   }
 }
 
+std::vector<float> swap_channels(std::span<const float> values, const Shape& shape, std::int64_t groups) {
+  std::vector<float> swapped(values.size());
+  permute(values, {groups, shape[0] / groups, shape[1], shape[2] * shape[3]},
+          std::array<std::size_t, 4>{0, 2, 1, 3}, swapped);
+  return swapped;
+}
+
+Shape swapped_channels(const Shape& shape, std::int64_t groups) {
+  return {shape[1] * groups, shape[0] / groups, shape[2], shape[3]};
+}
+
 }  // namespace convoke::interop

@@ -106,4 +106,11 @@ std::vector<std::int64_t> read_integers(const Tensor& tensor);
 void permute(std::span<const float> values, const Shape& shape, std::span<const std::size_t> axes,
              std::span<float> out);
 
+/// Swaps the channels of the weight of a transposed convolution within each group. Ours is
+/// (filters, C / groups, kh, kw), that of PyTorch and ONNX is (C, filters / groups, kh, kw); `shape` is one
+/// of them, and the result is the other.
+std::vector<float> swap_channels(std::span<const float> values, const Shape& shape, std::int64_t groups);
+/// Returns the shape of that result.
+Shape swapped_channels(const Shape& shape, std::int64_t groups);
+
 }  // namespace convoke::interop

@@ -53,9 +53,12 @@ InitialWeights WeightMatch::finish(const std::string& file) && {
                                                      parameter.shape.to_string(), misfits_[i].to_string()));
   }
   if (weights_.initialized.size() == parameters_.size()) {
-    throw Error(fmt::format("{}: no parameter of the file fits this model", file),
-                fmt::format("names and shapes must agree. In the file: {}. In the model: {}",
-                            listing(weights_.unused, kShown), listing(weights_.initialized, kShown)));
+    throw Error(
+        fmt::format("{}: no parameter of the file fits this model", file),
+        fmt::format("names and shapes must agree; if the network is that of another library, export "
+                    "it there as ONNX, which [model] file takes with its weights. In the file: {}. In "
+                    "the model: {}",
+                    listing(weights_.unused, kShown), listing(weights_.initialized, kShown)));
   }
   return std::move(weights_);
 }

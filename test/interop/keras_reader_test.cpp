@@ -50,6 +50,22 @@ std::string sequential(const std::string& layers) {
          layers + "]}}";
 }
 
+// Adds the arrays within `group` to the weights of a model.json, under their paths as names, and to their
+// file.
+void append_arrays(const hdf5::Group& group, keras::Json& weights, std::string& bytes) {
+  for (const std::string& name : group.children()) {
+    if (group.has_group(name)) {
+      append_arrays(group.group(name), weights, bytes);
+      continue;
+    }
+    const hdf5::Dataset array = group.dataset(name);
+    weights.push_back(
+        {{"name", array.path().substr(1)}, {"shape", array.shape().extents()}, {"dtype", "float32"}});
+    const std::vector<float> values = group.read<float>(name);
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("files of Keras 3 and Keras 2 give Keras' outputs") {
@@ -57,7 +73,8 @@ TEST_CASE("files of Keras 3 and Keras 2 give Keras' outputs") {
        {"pictures.keras", "pictures.h5",         "pictures2.keras",  "text.keras",        "vectors.keras",
         "masked.keras",   "operations.keras",    "operations.h5",    "vectors.h5",        "attention.keras",
         "attention.h5",   "attention2.keras",    "shuffle.keras",    "masked_mean.keras", "functions.keras",
-        "functions.h5",   "masked_merges.keras", "masked_merges.h5", "blocks.keras",      "blocks.h5"}) {
+        "functions.h5",   "masked_merges.keras", "masked_merges.h5", "blocks.keras",      "blocks.h5",
+        "bfloat16.keras"}) {
     check_golden(kKeras / name, name);
   }
 }
@@ -79,6 +96,53 @@ TEST_CASE(
   const Imported half = read_model(kTfjs / "vectors/model.json");
   CHECK(std::count(half.notes.begin(), half.notes.end(), "weights of float16 were converted to float32") ==
         1);
+}
+
+TEST_CASE("a layers-model converted from .keras names its weights by their places in the archive") {
+  const TemporaryFolder folder;
+  const archive::ZipFile archive(kKeras / "blocks.keras");
+  const std::string stored = archive.text("model.weights.h5");
+  keras::Json weights = keras::Json::array();
+  std::string bytes;
+  append_arrays(hdf5::File::open_image(std::as_bytes(std::span(stored)), "blocks.keras"), weights, bytes);
+  write_file(folder / "weights.bin", bytes);
+  const keras::Json model{
+      {"modelTopology",
+       {{"keras_version", "3.15.1"}, {"model_config", keras::Json::parse(archive.text("config.json"))}}},
+      {"weightsManifest", {{{"paths", {"weights.bin"}}, {"weights", weights}}}}};
+  write_file(folder / "model.json", model.dump());
+  check_golden(folder / "model.json", "blocks.keras");
+}
+
+TEST_CASE("weights of the optimizer in a model of TensorFlow.js are left out") {
+  const TemporaryFolder folder;
+  const fs::path source = kTfjs / "vectors";
+  const std::string momentum =
+      R"({"name": "first/kernel/m", "shape": [4, 3], "dtype": "float32", "group": "optimizer"}, )";
+  write_file(folder / "model.json",
+             replaced_once(bytes_of(source / "model.json"), "\"weights\": [", "\"weights\": [" + momentum));
+  const std::string shard = "group1-shard1of1.bin";
+  write_file(folder / shard, std::string(4 * 3 * sizeof(float), '\0') + bytes_of(source / shard));
+  CHECK(read_model(folder / "model.json").models.members[0].parameters ==
+        read_model(source / "model.json").models.members[0].parameters);
+}
+
+TEST_CASE("a model made in TensorFlow.js interpolates at its positions, not those of Keras") {
+  const TemporaryFolder folder;
+  // TensorFlow.js 4.22 doubles (0, 1, 2) as (0, 0.5, 1, 1.5, 2, 2).
+  const auto centers = [&](const std::string& version, const std::string& interpolation) {
+    const std::string layer =
+        R"({"class_name": "UpSampling2D", "config": {"interpolation": ")" + interpolation + "\"}}";
+    write_file(folder / "model.json", R"({"modelTopology": {"keras_version": ")" + version +
+                                          R"(", "model_config": )" + sequential(layer) +
+                                          R"(}, "weightsManifest": [{"paths": [], "weights": []}]})");
+    const nn::Graph graph = read_model(folder / "model.json").models.description.graph;
+    const Settings settings = graph.nodes().back().layer->settings();
+    return settings.find("centers") == nullptr ? "" : settings.find("centers")->to_string();
+  };
+  CHECK(centers("tfjs-layers 4.22.0", "bilinear") == "\"asymmetric\"");
+  CHECK(centers("tfjs-layers 4.22.0", "nearest") == "");
+  CHECK(centers("2.15.0", "bilinear") == "");
 }
 
 TEST_CASE("nodes have the names of Keras' layers, and the loss that of the compiled model") {

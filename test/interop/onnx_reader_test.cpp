@@ -253,6 +253,11 @@ TEST_CASE("what Convoke cannot import is named") {
   CHECK_THAT(folder.error(of(node("LpPool", {"x"}, "y"))),
              Contains("model.onnx: node \"the LpPool\" (LpPool)") && Contains("average_pool"));
   CHECK_THAT(folder.error(of(node("Loop", {"x"}, "y"))), Contains("Loop") && Contains(".keras"));
+  for (const char* op : {"QGemm", "QLinearMatMul", "DynamicQuantizeLSTM", "MatMulIntegerToFloat",
+                         "QAttention", "QEmbedLayerNormalization", "MatMulNBits"})
+    CHECK_THAT(folder.error(of(node(op, {"x"}, "y"))), Contains("quantized numbers") && Contains("QDQ"));
+  const Model table{.graph = integers("t", {1, 2, 3}) + node("Gather", {"t", "x"}, "y"), .input = {-1, 4}};
+  CHECK_THAT(folder.error(table.bytes()), Contains("a table of whole numbers") && Contains("QDQ"));
   CHECK_THAT(folder.error(of(node("Relu", {"x"}, "y"), 99)), Contains("opset 99"));
   CHECK_THAT(folder.error(of(node("Relu", {"x"}, "y"), 6)), Contains("opset 6"));
   CHECK_THAT(folder.error(of(node("MatMul", {"x", "x"}, "y"))), Contains("attention"));

@@ -29,12 +29,12 @@ std::string with_table(const std::string& table, const std::string& data = std::
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + table + data;
 }
 
-run::ModelSet random_model(const nn::Graph& graph) {
+run::ModelSet random_model(const nn::Graph& graph, float first = 0.5F) {
   run::ModelSet models{.description = {.graph = graph, .normalization = {}, .class_names = {}},
                        .members = {}};
   std::vector<float>& values = models.members.emplace_back().parameters;
   values.resize(engine::canonical_values(engine::canonical_parameters(graph)));
-  std::iota(values.begin(), values.end(), 0.5F);
+  std::iota(values.begin(), values.end(), first);
   return models;
 }
 
@@ -126,6 +126,39 @@ TEST_CASE("weights written as safetensors read back bit for bit") {
     CHECK(weights.values == models.members[0].parameters);
     CHECK(weights.initialized.empty());
     CHECK(weights.unused.empty());
+  }
+}
+
+TEST_CASE("the weight of a transposed convolution has PyTorch's order of channels in the file") {
+  // torch.nn.ConvTranspose2d(C, filters, (1, 2), groups=groups).weight: (C, filters / groups, 1, 2)
+  struct Case {
+    std::int64_t channels, filters, groups;
+    const char* shape;
+    std::vector<float> written;
+  };
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "w.safetensors";
+  for (const auto& [channels, filters, groups, shape, written] :
+       {Case{2, 2, 1, "[2,2,1,2]", {0, 1, 4, 5, 2, 3, 6, 7}},
+        Case{3, 2, 1, "[3,2,1,2]", {0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}},
+        Case{4, 4, 2, "[4,2,1,2]", {0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}}}) {
+    CAPTURE(channels, groups);
+    nn::Graph graph(Shape{channels, 3, 3});
+    graph.add(nn::make_layer({{"layer", "conv2d_transpose"},
+                              {"filters", filters},
+                              {"kernel", Value::Array{1, 2}},
+                              {"groups", groups},
+                              {"bias", false}}),
+              {0}, "up");
+    const run::ModelSet models = random_model(graph, 0);
+    write_model(file, models, "safetensors");
+    const std::string bytes = bytes_of(file);
+    CHECK_THAT(bytes, Contains(std::string("\"shape\":") + shape));
+    std::vector<float> stored(written.size());
+    const std::size_t size = stored.size() * sizeof(float);
+    std::memcpy(stored.data(), bytes.data() + bytes.size() - size, size);
+    CHECK(stored == written);
+    CHECK(read_weights(file, graph).values == models.members[0].parameters);
   }
 }
 

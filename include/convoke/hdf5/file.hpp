@@ -61,7 +61,7 @@ enum class ElementType { kUint8, kInt32, kInt64, kFloat32, kFloat64, kOther };
 std::string_view name_of(ElementType type);
 
 /// The C++ types for writing and reading arrays. Reading converts from any numeric type, except from floating
-/// point to integers.
+/// point to integers. Opaque values of two bytes, as which h5py stores bfloat16, are read as float.
 template <class T>
 concept Element = std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double>;

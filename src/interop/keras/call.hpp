@@ -45,6 +45,7 @@ struct Context {
   const WeightSource& weights;
   bool channels_first = false;  ///< the model's images are (C, H, W)
   int keras_version = 3;        ///< 2 for Keras 1 and 2
+  bool made_in_tfjs = false;    ///< see ModelSource
   /// For each layer with weights, by the names from the model to the layer and the suffix of its node, the
   /// node that owns them, with the order of its input: a second call shares them. A name may have dots.
   std::map<std::vector<std::string>, Value> owners = {};

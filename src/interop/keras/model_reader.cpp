@@ -54,6 +54,7 @@ class Reader {
   Reader(const ModelSource& source, ModelBuilder& builder)
       : source_(source), context_{.builder = builder, .weights = source.weights} {
     context_.keras_version = source.keras_version;
+    context_.made_in_tfjs = source.made_in_tfjs;
     context_.channels_first = any_within(source.model, is_channels_first);
   }
 

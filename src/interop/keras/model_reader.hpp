@@ -14,8 +14,9 @@ struct ModelSource {
   Json model;              ///< {"class_name": "Functional", "config": {...}}
   Json compile = nullptr;  ///< the settings of model.compile(), or a null
   WeightSource weights = {};
-  int keras_version = 3;  ///< 2 for Keras 1 and 2
-  Json facts = nullptr;   ///< class names and normalization of a model that Convoke wrote, or a null
+  int keras_version = 3;      ///< 2 for Keras 1 and 2
+  bool made_in_tfjs = false;  ///< by TensorFlow.js itself, which interpolates in another way
+  Json facts = nullptr;       ///< class names and normalization of a model that Convoke wrote, or a null
   std::vector<std::string> notes = {};  ///< sentences about the file, for Imported::notes
 };
 

@@ -197,10 +197,11 @@ Value convert_upsampling1d(const Call& call) {
 
 Value convert_upsampling2d(const Call& call) {
   const nn::Extent scale = call.config().extent("size", 2);
-  return call.add({{"layer", "resize"},
-                   {"scale", list({scale.height, scale.width})},
-                   {"method", method(call, "nearest")}},
-                  call.plain_input());
+  const std::string interpolation = method(call, "nearest");
+  Settings layer{
+      {"layer", "resize"}, {"scale", list({scale.height, scale.width})}, {"method", interpolation}};
+  if (call.context().made_in_tfjs && interpolation == "bilinear") layer.set("centers", "asymmetric");
+  return call.add(layer, call.plain_input());
 }
 
 Value convert_resizing(const Call& call) {

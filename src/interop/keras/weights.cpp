@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <map>
 #include <set>
@@ -29,17 +28,11 @@ Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path
                             tensor.shape.to_string(), format_bytes(dataset.stored_bytes())),
                 "the file is damaged: save the model again");
   }
-  // HDF5 converts every number to fp32, but knows no bfloat16; Keras stores these as whole numbers.
-  const bool bfloat16 =
-      dataset.has_attribute("dtype") && dataset.attribute<std::string>("dtype") == "bfloat16";
-  tensor.read = [file = std::move(file), path, bfloat16, whole = std::make_shared<std::vector<float>>()](
+  tensor.read = [file = std::move(file), path, whole = std::make_shared<std::vector<float>>()](
                     std::uint64_t offset, std::span<std::byte> bytes) {
     if (whole->empty()) {
       *whole = file->read<float>(path);
       file->release_memory();
-      if (bfloat16) {
-        for (float& value : *whole) value = std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
-      }
     }
     std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(whole->data()) + offset, bytes.size());
     if (offset + bytes.size() == whole->size() * sizeof(float))
@@ -48,12 +41,35 @@ Tensor tensor_of(std::shared_ptr<const hdf5::File> file, const std::string& path
   return tensor;
 }
 
-// The group of a layer in Keras 3's layout. Keras 2.12 and 2.13 say "_layer_checkpoint_dependencies" for
-// "layers".
-std::string layer_group(const hdf5::File& file, const std::string& group, const std::string& key) {
-  const std::string now = fmt::format("{}/layers/{}", group, key);
-  const std::string before = fmt::format("{}/_layer_checkpoint_dependencies/{}", group, key);
-  return !file.has_group(now) && file.has_group(before) ? before : now;
+// Keras 2.12 and 2.13 say this for "layers".
+constexpr std::string_view kLayersBefore = "_layer_checkpoint_dependencies";
+
+// The layout of Keras 3, and of Keras 2.12 to 2.15 in its file of the same name. A group "vars" holds the
+// tensors of one object. `find`: returns the tensor of a path, if there is one.
+template <class HasGroup, class Find>
+WeightSource weights_by_place(HasGroup has_group, Find find) {
+  return [=](std::span<const Place> path, std::span<const std::string_view> parts) {
+    std::string group;
+    for (const Place& place : path) {
+      const std::string before = fmt::format("{}/{}/{}", group, kLayersBefore, place.key);
+      group += "/layers/" + place.key;
+      if (!has_group(group) && has_group(before)) group = before;
+    }
+    std::vector<Tensor> tensors;
+    for (const std::string_view part : parts) {
+      const std::string vars = group + (part.empty() ? "/vars" : fmt::format("/{}/vars", part));
+      for (std::size_t i = 0; const std::optional<Tensor> tensor = find(fmt::format("{}/{}", vars, i)); ++i)
+        tensors.push_back(*tensor);
+    }
+    return tensors;
+  };
+}
+
+// The converter of TensorFlow.js takes its names from a file in that layout: "layers/dense_1/vars/0".
+bool is_named_by_place(const Tensor& tensor) {
+  const std::string& name = tensor.name;
+  return (name.starts_with("layers/") || name.starts_with(kLayersBefore)) &&
+         name.find("/vars/") != std::string::npos;
 }
 
 // The group of the weights in the layout of Keras 1 and 2.
@@ -144,21 +160,12 @@ void collect_layers(const std::shared_ptr<const hdf5::File>& file, const hdf5::G
 
 }  // namespace
 
-// Keras 3, and Keras 2.13 to 2.15 in its file of the same name. A group "vars" holds the tensors of one
-// object.
 WeightSource keras3_weights(std::shared_ptr<const hdf5::File> file) {
-  return [file = std::move(file)](std::span<const Place> path, std::span<const std::string_view> parts) {
-    std::string group;
-    for (const Place& place : path) group = layer_group(*file, group, place.key);
-    std::vector<Tensor> tensors;
-    for (const std::string_view part : parts) {
-      const std::string vars = group + (part.empty() ? "/vars" : fmt::format("/{}/vars", part));
-      for (std::size_t i = 0; file->has_dataset(fmt::format("{}/{}", vars, i)); ++i) {
-        tensors.push_back(tensor_of(file, fmt::format("{}/{}", vars, i)));
-      }
-    }
-    return tensors;
-  };
+  return weights_by_place([file](const std::string& group) { return file->has_group(group); },
+                          [file](const std::string& path) {
+                            return file->has_dataset(path) ? std::optional(tensor_of(file, path))
+                                                           : std::nullopt;
+                          });
 }
 
 WeightSource legacy_weights(std::shared_ptr<const hdf5::File> file) {
@@ -184,6 +191,20 @@ WeightSource legacy_weights(std::shared_ptr<const hdf5::File> file) {
 }
 
 WeightSource named_weights(std::vector<Tensor> tensors) {
+  if (std::any_of(tensors.begin(), tensors.end(), is_named_by_place)) {
+    std::map<std::string, Tensor> by_path;
+    for (const Tensor& tensor : tensors) by_path.emplace("/" + tensor.name, tensor);
+    const auto all = std::make_shared<const std::map<std::string, Tensor>>(std::move(by_path));
+    return weights_by_place(
+        [all](const std::string& group) {
+          const auto first = all->lower_bound(group + "/");
+          return first != all->end() && first->first.starts_with(group + "/");
+        },
+        [all](const std::string& path) {
+          const auto found = all->find(path);
+          return found == all->end() ? std::nullopt : std::optional(found->second);
+        });
+  }
   std::map<std::string, std::set<std::size_t>> by_part;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const std::vector<std::string> parts = parts_of(tensors[i].name);

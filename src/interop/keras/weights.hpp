@@ -31,7 +31,8 @@ using WeightSource =
 WeightSource keras3_weights(std::shared_ptr<const hdf5::File> file);
 /// The weights in the layout of Keras 1 and 2: groups named after layers, with the attribute weight_names.
 WeightSource legacy_weights(std::shared_ptr<const hdf5::File> file);
-/// Weights with names as "block/conv1/kernel".
+/// Weights with names as "block/conv1/kernel", or with their places in Keras 3's layout:
+/// "layers/conv1/vars/0".
 WeightSource named_weights(std::vector<Tensor> tensors);
 
 /// The tensors of one layer, for a file without a description of the model.

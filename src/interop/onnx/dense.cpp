@@ -127,6 +127,10 @@ void convert_gather(Call& call) {
     const Constant& table = call.constant(0, "table");
     const View& tokens = call.view(1);
     const nn::ValueSpec& spec = call.graph().node(tokens.node).shape;
+    if (spec.type == nn::ValueType::kToken && table.whole) {
+      call.refuse("looks up vectors in a table of whole numbers, as those of a quantized model",
+                  std::string(kBeforeQuantized));
+    }
     if (spec.type != nn::ValueType::kToken || table.shape.rank() != 2 || table.whole ||
         call.integer("axis", 0) != 0) {
       call.refuse("looks up numbers that depend on the sample",

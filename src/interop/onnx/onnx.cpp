@@ -64,9 +64,6 @@ std::optional<Operator> find_operator(const NodeProto& node) {
 struct Advice {
   std::string_view name, hint;
 };
-constexpr std::string_view kBeforeQuantized =
-    "export the model before it is quantized, or quantize it in the QDQ form: "
-    "quantize_static(..., quant_format=QuantFormat.QDQ)";
 constexpr std::array kAdvice{
     Advice{"LpPool", "use average_pool or max_pool"},
     Advice{"RNN", "Convoke has lstm and gru"},
@@ -78,14 +75,19 @@ constexpr std::array kAdvice{
     Advice{"NonMaxSuppression", "export the network without its post-processing"},
     Advice{"TopK", "export the network without its post-processing"},
     Advice{"Einsum", "write it as MatMul; Convoke converts attention as MatMul, Softmax and MatMul"},
-    Advice{"DynamicQuantizeLinear", kBeforeQuantized},
-    Advice{"QLinearConv", kBeforeQuantized},
-    Advice{"ConvInteger", kBeforeQuantized},
-    Advice{"MatMulInteger", kBeforeQuantized},
     Advice{"GridSample", "Convoke has resize"},
 };
 
+// With what the operators of onnxruntime for quantized numbers begin.
+constexpr std::array<std::string_view, 10> kOfQuantized{
+    "ConvInteger", "DynamicQuantize", "MatMulBnb4", "MatMulInteger", "MatMulNBits",
+    "QAttention",  "QEmbed",          "QGemm",      "QLinear",       "QOrdered"};
+
 [[noreturn]] void refuse_operator(const NodeProto& node) {
+  const auto begins = [&](std::string_view name) { return node.op.starts_with(name); };
+  if (std::ranges::any_of(kOfQuantized, begins))
+    throw Error(fmt::format("{}: computes with quantized numbers", describe(node)),
+                std::string(kBeforeQuantized));
   const Advice* advice = find_named(kAdvice, node.op);
   throw Error(fmt::format("{}: Convoke has no layer for this operator", describe(node)),
               advice == nullptr ? "cut the model before this node, or write this part with the operators "

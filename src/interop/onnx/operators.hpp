@@ -1,5 +1,6 @@
 #pragma once
 #include <initializer_list>
+#include <string_view>
 
 #include "interop/onnx/call.hpp"
 
@@ -28,6 +29,11 @@ void convert_normalize(Call& call);
 void convert_recognized_activation(Call& call);
 void convert_spelled_attention(Call& call);
 void convert_strided(Call& call);
+
+/// What replaces a model that computes with quantized numbers.
+constexpr std::string_view kBeforeQuantized =
+    "export the model before it is quantized, or quantize it in the QDQ form: "
+    "quantize_static(..., quant_format=QuantFormat.QDQ)";
 
 /// True if a value of the file holds booleans: a comparison, or what only moves its numbers.
 bool is_boolean(const Source& source, const std::string& value);

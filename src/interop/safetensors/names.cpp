@@ -14,6 +14,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
+#include "interop/layer_settings.hpp"
+#include "interop/tensor.hpp"
 
 namespace convoke::interop {
 namespace {
@@ -194,7 +196,10 @@ std::vector<Naming> state_dict_names(const nn::Graph& graph) {
     Naming& naming = namings.emplace_back(Naming{std::string(scheme.name), {}});
     for (const nn::Node& node : graph.nodes()) {
       for (const nn::ParameterSpec& parameter : node.parameters) {
-        naming.entries.push_back(scheme.entry_of(graph, node, parameter));
+        StateEntry& entry = naming.entries.emplace_back(scheme.entry_of(graph, node, parameter));
+        if (node.layer->type() != "conv2d_transpose" || parameter.name != "weight") continue;
+        entry.groups = LayerSettings(*node.layer).integer("groups");
+        entry.shape = swapped_channels(parameter.shape, entry.groups);
       }
     }
   }

@@ -14,6 +14,9 @@ namespace convoke::interop {
 struct StateEntry {
   std::string name;
   Shape shape;
+  /// Those of a transposed convolution's weight, which swap_channels() brings into our order and back; 0 for
+  /// all other parameters.
+  std::int64_t groups = 0;
 };
 
 /// A way to name parameters.

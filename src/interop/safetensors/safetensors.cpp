@@ -203,8 +203,11 @@ run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, 
     const auto found = by_name.find(prefix + naming->entries[i].name);
     if (found == by_name.end()) continue;
     const Tensor& tensor = *found->second;
-    if (without_ones(tensor.shape) == without_ones(parameters[i].shape)) {
-      read_floats(tensor, match.take(i));
+    const auto& [name, shape, groups] = naming->entries[i];
+    if (without_ones(tensor.shape) == without_ones(shape)) {
+      const std::span<float> values = match.take(i);
+      read_floats(tensor, values);
+      if (groups > 0) std::ranges::copy(swap_channels(values, shape, groups), values.begin());
       if (tensor.type != NumberType::kFloat32) match.converted(name_of(tensor.type));
     } else {
       match.misfit(i, tensor.shape);
@@ -243,7 +246,7 @@ std::vector<std::filesystem::path> write_safetensors(const std::filesystem::path
   }
   // A batch norm of PyTorch also counts its steps: load_state_dict(strict=True) wants it.
   std::vector<std::int64_t> steps;
-  for (const auto& [name, shape] : naming.entries) {
+  for (const auto& [name, shape, groups] : naming.entries) {
     if (!name.ends_with(kRunningMean)) continue;
     add(name.substr(0, name.size() - kRunningMean.size()) + ".num_batches_tracked", "I64", {},
         sizeof(std::int64_t));
@@ -258,6 +261,14 @@ std::vector<std::filesystem::path> write_safetensors(const std::filesystem::path
     file.write_at(0, std::as_bytes(std::span(&length, 1)));
     file.write_at(kLengthBytes, std::as_bytes(std::span(text)));
     file.write_at(data_start, std::as_bytes(values));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const engine::CanonicalParameter& own = parameters[i];
+      const std::int64_t groups = naming.entries[i].groups;
+      if (groups == 0) continue;
+      const std::vector<float> swapped =
+          swap_channels(values.subspan(own.offset, own.size()), own.shape, groups);
+      file.write_at(data_start + own.offset * sizeof(float), std::as_bytes(std::span(swapped)));
+    }
     file.write_at(data_start + values.size_bytes(), std::as_bytes(std::span(steps)));
     file.close();
   });

@@ -139,6 +139,7 @@ void open_group(const std::filesystem::path& file, const Json& group, Manifest& 
       shards->read_at(offset + at, out);
     };
     offset += bytes;
+    if (text_of(member(weight, "group")) == "optimizer") continue;
     if (stored->type != NumberType::kFloat32) manifest.converted.emplace(name_of(stored->type));
     const bool plain = stored->scale == 1 && stored->min == 0;
     manifest.tensors.push_back(plain ? raw : dequantized(name, raw, *stored));
@@ -183,8 +184,9 @@ keras::ModelSource open_model(const std::filesystem::path& file) {
                                      : config.is_object() ? config
                                                           : topology,
                             .compile = member(topology, "training_config")};
-  const bool keras3 = text_of(member(topology, "keras_version")).starts_with("3.");
-  source.keras_version = keras3 ? 3 : 2;
+  const std::string version = text_of(member(topology, "keras_version"));
+  source.keras_version = version.starts_with("3.") ? 3 : 2;
+  source.made_in_tfjs = version.starts_with("tfjs-layers");
   Manifest manifest = open_manifest(file, member(json, "weightsManifest"));
   source.weights = keras::named_weights(std::move(manifest.tensors));
   for (const std::string& type : manifest.converted) {

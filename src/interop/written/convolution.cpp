@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "interop/keras/composition.hpp"
 #include "interop/onnx/emission.hpp"
@@ -63,16 +62,9 @@ void emit_transposed_convolution(Emission& e) {
   const auto axes = transposed_windows_of(e.settings, in, e.node.shape);
   OnnxAttributes attributes = attributes_of(axes, groups);
   attributes.push_back({"output_padding", Integers{axes[0].beyond, axes[1].beyond}});
-  // (filters, C / groups, kh, kw) -> (C, filters / groups, kh, kw): within each group, both axes swap.
-  const std::int64_t outputs = filters / groups, inputs = in[0] / groups,
-                     area = axes[0].kernel * axes[1].kernel;
-  const auto swap = [=, values = e.values_of("weight")] {
-    std::vector<float> swapped(values.size());
-    permute(values, {groups, outputs, inputs, area}, std::array<std::size_t, 4>{0, 2, 1, 3}, swapped);
-    return swapped;
-  };
-  std::vector<std::string> operands{e.input(),
-                                    e.made_weight("weight", kernel_shape(in[0], outputs, axes), swap)};
+  const Shape own = kernel_shape(filters, in[0] / groups, axes);
+  const auto swap = [=, values = e.values_of("weight")] { return swap_channels(values, own, groups); };
+  std::vector<std::string> operands{e.input(), e.made_weight("weight", swapped_channels(own, groups), swap)};
   if (e.settings.flag("bias")) operands.push_back(e.weight("bias", "bias", {filters}));
   e.result("ConvTranspose", std::move(operands), attributes);
 }

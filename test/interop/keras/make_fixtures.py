@@ -150,6 +150,17 @@ def operations(k):
     return k.Model(x, k.layers.Dense(3, name="head")(k.ops.maximum(0.1, k.ops.leaky_relu(2 + y, 0.1)) - 0.5))
 
 
+def bfloat16(model, file):
+    """Saves a copy with weights in bfloat16; the model gets the rounded ones, for golden.h5."""
+    keras.config.set_dtype_policy("bfloat16")
+    copy = vectors(keras)
+    keras.config.set_dtype_policy("float32")
+    copy.set_weights(model.get_weights())
+    model.set_weights([w.astype("float32") for w in copy.get_weights()])
+    copy.save(file)
+    deflate(file)
+
+
 def deflate(file):
     with zipfile.ZipFile(file) as source:
         entries = [(i.filename, source.read(i)) for i in source.infolist()]
@@ -176,6 +187,7 @@ def main():
                 ("pictures2.keras", tf_keras, pictures, lambda m, f: (m.save(f), deflate(f))),
                 ("text.keras", keras, text, lambda m, f: (m.save(f), deflate(f))),
                 ("vectors.keras", keras, vectors, lambda m, f: m.save(f)),
+                ("bfloat16.keras", keras, vectors, bfloat16),
                 ("vectors.h5", tf_keras, vectors, lambda m, f: m.save(f)),
                 ("attention.keras", keras, attention, lambda m, f: (m.save(f), deflate(f))),
                 ("attention.h5", tf_keras, attention, lambda m, f: m.save(f)),
