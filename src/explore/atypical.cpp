@@ -1,18 +1,22 @@
 #include "convoke/explore/atypical.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "convoke/core/error.hpp"
 
 namespace convoke::explore {
 namespace {
 
-// Returns the most frequent label of a point's neighbors; in a tie, the label that comes first.
-std::int32_t vote(const Neighbors& neighbors, std::span<const std::int32_t> labels, std::int64_t point) {
+// Returns the most frequent label of a point's neighbors; in a tie, the label that comes first. `without`: a
+// label that does not count.
+std::int32_t vote(const Neighbors& neighbors, std::span<const std::int32_t> labels, std::int64_t point,
+                  std::optional<std::int32_t> without = {}) {
   std::int64_t most = 0;
   std::int32_t elected = labels[static_cast<std::size_t>(point)];
   for (std::int64_t r = 0; r < neighbors.k; ++r) {
     const std::int32_t label = labels[static_cast<std::size_t>(neighbors.of(point, r))];
+    if (label == without) continue;
     std::int64_t votes = 0;
     for (std::int64_t other = 0; other < neighbors.k; ++other) {
       votes += labels[static_cast<std::size_t>(neighbors.of(point, other))] == label ? 1 : 0;
@@ -69,14 +73,14 @@ std::vector<Atypical> suspect_labels(const Neighbors& neighbors, std::span<const
   std::vector<Atypical> found;
   if (neighbors.k == 0) return found;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(labels.size()); ++i) {
+    const std::int32_t own = labels[static_cast<std::size_t>(i)];
     std::int64_t others = 0;
     for (std::int64_t r = 0; r < neighbors.k; ++r) {
-      others +=
-          labels[static_cast<std::size_t>(neighbors.of(i, r))] != labels[static_cast<std::size_t>(i)] ? 1 : 0;
+      others += labels[static_cast<std::size_t>(neighbors.of(i, r))] != own ? 1 : 0;
     }
     if (2 * others <= neighbors.k) continue;
     found.push_back(
-        {i, static_cast<double>(others) / static_cast<double>(neighbors.k), vote(neighbors, labels, i)});
+        {i, static_cast<double>(others) / static_cast<double>(neighbors.k), vote(neighbors, labels, i, own)});
   }
   keep_first(found, most, [&](const Atypical& a, const Atypical& b) {
     if (a.score != b.score) return a.score > b.score;

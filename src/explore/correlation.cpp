@@ -12,9 +12,6 @@
 namespace convoke::explore {
 namespace {
 
-// The variation of a constant column caused by rounding, relative to its value.
-constexpr double kRounding = 1e-12;
-
 // Returns the columns without their means, and the squared length of each; 0 for a constant column.
 std::pair<RowMajor, Eigen::RowVectorXd> centered(const Matrix& samples) {
   const auto x = view(samples);

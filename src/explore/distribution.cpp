@@ -91,4 +91,15 @@ Histogram histogram(std::span<const float> values, std::size_t bins) {
   return result;
 }
 
+Histogram histogram_of_whole(std::span<const float> values, double begin, std::size_t bins) {
+  if (values.empty()) return {};
+  const double last = static_cast<double>(*std::ranges::max_element(values)) - begin;
+  const double width = std::max(1.0, std::ceil((last + 1) / static_cast<double>(bins)));
+  Histogram result{begin, width, std::vector<std::int64_t>(static_cast<std::size_t>(last / width) + 1)};
+  for (const float x : values) {
+    ++result.counts[static_cast<std::size_t>((static_cast<double>(x) - begin) / width)];
+  }
+  return result;
+}
+
 }  // namespace convoke::explore

@@ -7,6 +7,9 @@
 
 namespace convoke::explore {
 
+/// The variation of equal values caused by rounding, relative to them.
+inline constexpr double kRounding = 1e-12;
+
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 inline Eigen::Map<const RowMajor> view(const Matrix& matrix) {

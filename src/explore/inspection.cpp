@@ -82,20 +82,31 @@ PixelCorrelations pixel_correlations(const Vectors& vectors) {
 }
 
 // Returns the pairs with the nearest vectors, among those that are neighbors by their principal components.
-// Distances of vectors are never smaller than those.
-std::vector<NearPair> nearest_pairs(const data::DatasetReader& reader, const Comparison& comparison,
-                                    const Matrix& vectors, const Neighbors& neighbors, std::size_t most) {
+// Distances of vectors are never smaller than those. Different samples may have equal vectors, such as texts
+// of the same words in another order; vectors of zeros, such as those of texts without common words, tell
+// nothing.
+std::vector<NearPair> nearest_pairs(const data::DatasetReader& reader, const Survey& survey,
+                                    const Comparison& comparison, const Matrix& vectors,
+                                    const Neighbors& neighbors, std::size_t most) {
   struct Candidate {
     double distance;
     std::int64_t a, b;
     auto operator<=>(const Candidate&) const = default;
+  };
+  const auto checksum = [&](std::int64_t i) {
+    const SampleIndex& at = comparison.samples[static_cast<std::size_t>(i)];
+    return survey.checksums[at.split][static_cast<std::size_t>(at.index)];
+  };
+  const auto is_zero = [&](std::int64_t i) {
+    return std::ranges::all_of(vectors.row(i), [](double value) { return value == 0; });
   };
   std::set<Candidate> candidates;
   for (std::int64_t a = 0; a < vectors.rows; ++a) {
     for (std::int64_t r = 0; r < neighbors.k; ++r) {
       const std::int64_t b = neighbors.of(a, r);
       const double distance = distance_between(vectors, a, b);
-      if (distance > 0) candidates.insert({distance, std::min(a, b), std::max(a, b)});
+      if (distance == 0 && (checksum(a) == checksum(b) || is_zero(a))) continue;
+      candidates.insert({distance, std::min(a, b), std::max(a, b)});
     }
   }
   std::vector<NearPair> pairs;
@@ -159,7 +170,8 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   const Matrix& scores = comparison.pca.scores;
   const Neighbors neighbors = nearest_neighbors(scores, kNeighbors);
   comparison.neighbor_accuracy = neighbor_accuracy(neighbors, comparison.labels);
-  result.near_pairs = nearest_pairs(reader, comparison, vectors.rows, neighbors, options.listed);
+  result.near_pairs =
+      nearest_pairs(reader, result.survey, comparison, vectors.rows, neighbors, options.listed);
   const auto show_all = [&](const std::vector<Atypical>& found, std::vector<Outlier>& shown) {
     for (const Atypical& each : found) {
       shown.push_back({read_sample(reader, comparison.samples[static_cast<std::size_t>(each.point)]), each});
@@ -180,10 +192,6 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   comparison.tsne_trust = trustworthiness(mapped, comparison.tsne, kTrustNeighbors);
 }
 
-Extent extent(const std::string& name, std::vector<float> values) {
-  return {name, box_plot(values), histogram(values, kSizeBins)};
-}
-
 std::vector<Extent> original_extents(const data::DatasetReader& reader) {
   const std::vector<std::int32_t> sizes =
       data::original_sizes(reader.path(), reader.splits().front().name);  // (N, 2)
@@ -193,7 +201,11 @@ std::vector<Extent> original_extents(const data::DatasetReader& reader) {
   for (std::size_t axis = 0; axis < (texts ? 1 : 2); ++axis) {
     std::vector<float> values;
     for (std::size_t i = axis; i < sizes.size(); i += 2) values.push_back(static_cast<float>(sizes[i]));
-    extents.push_back(extent(texts ? "length" : axis == 0 ? "height" : "width", values));
+    const auto least = static_cast<double>(*std::ranges::min_element(values));
+    extents.push_back({texts       ? "length"
+                       : axis == 0 ? "height"
+                                   : "width",
+                       box_plot(values), histogram_of_whole(values, least, kSizeBins)});
   }
   return extents;
 }
@@ -203,14 +215,17 @@ std::optional<Extent> encoded_extent(const data::DatasetReader& reader) {
   if (sizes.empty()) return {};
   std::vector<float> kilobytes;
   for (const std::int64_t bytes : sizes) kilobytes.push_back(static_cast<float>(bytes) / 1000);
-  return extent("kB", kilobytes);
+  return Extent{"kB", box_plot(kilobytes), histogram(kilobytes, kSizeBins)};
 }
 
-// Correlates the mean images of all classes: transposed, so that classes are columns.
+// Correlates the mean images of classes: transposed, so that classes are columns.
 Matrix correlations_of_means(const Survey& survey) {
-  Matrix columns(survey.class_means.columns, survey.class_means.rows);
+  const std::vector<std::int64_t> known = survey.known_means();
+  Matrix columns(survey.class_means.columns, std::ssize(known));
   for (std::int64_t v = 0; v < columns.rows; ++v) {
-    for (std::int64_t s = 0; s < columns.columns; ++s) columns(v, s) = survey.class_means(s, v);
+    for (std::int64_t c = 0; c < columns.columns; ++c) {
+      columns(v, c) = survey.class_means(known[static_cast<std::size_t>(c)], v);
+    }
   }
   return correlations(columns);
 }

@@ -32,7 +32,8 @@ Pca pca(const Matrix& samples, std::int64_t components) {
   const Eigen::Index n = samples.rows;
   const Eigen::Index width = samples.columns;
   const Eigen::RowVectorXd mean = view(samples).colwise().mean();
-  const RowMajor x = view(samples).rowwise() - mean;
+  RowMajor x = view(samples).rowwise() - mean;
+  if (x.squaredNorm() <= kRounding * kRounding * view(samples).squaredNorm()) x.setZero();
   const double freedom = std::max<double>(1, static_cast<double>(n - 1));
 
   Pca result;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -21,19 +20,6 @@ constexpr std::int64_t kSampledValues = 4'000'000;
 constexpr std::int64_t kMostRows = 20'000;
 constexpr std::size_t kBins = 60;
 constexpr std::uint64_t kDrawSamples = 10, kDrawSteps = 11;
-
-constexpr double kMostBins = 60;
-
-// Lengths are whole numbers, so bins have a whole width and begin at 0.
-Histogram of_lengths(const std::vector<float>& lengths) {
-  const double longest = lengths.empty() ? 0 : static_cast<double>(*std::ranges::max_element(lengths));
-  const double width = std::max(1.0, std::ceil((longest + 1) / kMostBins));
-  Histogram result{0, width, std::vector<std::int64_t>(static_cast<std::size_t>(longest / width) + 1)};
-  for (const float length : lengths) {
-    ++result.counts[static_cast<std::size_t>(static_cast<double>(length) / width)];
-  }
-  return result;
-}
 
 // Adds the frequency of each value among every `stride`-th of `values`, `n` of them, to `counts`.
 // Uses four tables in turn: in runs of one value, such as backgrounds, one table would wait for its own last
@@ -225,7 +211,7 @@ class TokenStatistics {
   }
 
   void finish(Survey& survey) {
-    survey.lengths = of_lengths(of_split_.front());
+    survey.lengths = histogram_of_whole(of_split_.front(), 0, kBins);
     for (std::size_t split = 0; split < of_split_.size(); ++split) {
       survey.splits[split].lengths = box_plot(of_split_[split]);
     }
@@ -304,6 +290,15 @@ void divide_means(Survey& result) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> Survey::known_means() const {
+  std::vector<std::int64_t> known;
+  for (std::int64_t s = 0; s < class_means.rows; ++s) {
+    const std::int32_t label = shown_classes[static_cast<std::size_t>(s)];
+    if (splits.front().class_counts[static_cast<std::size_t>(label)] > 0) known.push_back(s);
+  }
+  return known;
+}
 
 Survey survey(const data::DatasetReader& reader, const SurveyOptions& options) {
   Survey result;

@@ -36,6 +36,17 @@ TEST_CASE("a sample far from its class, and one with a wrong label, are found fi
   CHECK_THAT(neighbor_accuracy(near, labels), WithinAbs(148.0 / 150, 1e-12));
 }
 
+TEST_CASE("a sample with a suspect label is named after the most frequent other label of its neighbors") {
+  Matrix points(11, 1);  // the last point has 4 neighbors with its label, 3 of each of two others
+  for (std::int64_t i = 0; i < 11; ++i) points(i, 0) = static_cast<double>(i);
+  const std::vector<std::int32_t> labels{1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 0};
+  const auto suspects = suspect_labels(nearest_neighbors(points, 10), labels, 11);
+  const auto last = std::ranges::find(suspects, 10, &Atypical::point);
+  REQUIRE(last != suspects.end());
+  CHECK(last->majority == 2);  // of two equally frequent ones, that of the nearer neighbor
+  CHECK_THAT(last->score, WithinAbs(0.6, 1e-12));
+}
+
 TEST_CASE("small classes, equal points and a single point have no atypical samples") {
   const std::vector<std::int32_t> labels = labels_of_heaps(20);  // four points in each heap
   CHECK(far_from_their_class(heaps(20, 3), labels, 5, 3).empty());

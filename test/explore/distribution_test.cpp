@@ -50,6 +50,19 @@ TEST_CASE("quantiles and moments of bytes, from their counts, equal NumPy's") {
   CHECK(m.maximum == 240);
 }
 
+TEST_CASE("bins of whole numbers have a whole width, so that each holds as many numbers") {
+  std::vector<float> values;
+  for (int i = 100; i < 200; ++i) values.push_back(static_cast<float>(i));
+  const Histogram bins = histogram_of_whole(values, 100, 40);
+  CHECK(bins.begin == 100);
+  CHECK(bins.width == 3);
+  REQUIRE(bins.counts.size() == 34);
+  CHECK(std::count(bins.counts.begin(), bins.counts.end(), 3) == 33);
+  CHECK(bins.counts.back() == 1);
+  CHECK(histogram_of_whole(values, 0, 60).counts.size() == 50);
+  CHECK(histogram_of_whole({}, 0, 60).counts.empty());
+}
+
 TEST_CASE("an empty list, one number and equal numbers have a distribution") {
   std::vector<float> none;
   CHECK(box_plot(none).count == 0);

@@ -105,7 +105,59 @@ TEST_CASE("equal samples are found within and across splits, and pairs with two 
   CHECK(found.duplicates.examples[0].second == SampleIndex{0, 20});
   CHECK(found.duplicates.examples[1].first == SampleIndex{0, 7});
   CHECK(found.duplicates.examples[1].second == SampleIndex{1, 3});
-  for (const NearPair& pair : found.near_pairs) CHECK(pair.distance > 0);
+  for (const NearPair& pair : found.near_pairs) CHECK(pair.first.values != pair.second.values);
+}
+
+TEST_CASE("texts of the same words in another order are near, not equal; vectors of zeros are not near") {
+  const TemporaryFolder folder;
+  data::DatasetInfo info;
+  info.sample_type = data::SampleType::kInt32;
+  info.sample_shape = Shape{3};
+  info.classes = 2;
+  auto writer = data::DatasetWriter::create(folder / "texts.h5", info, {{"train", 5}});
+  writer.write("train", 0, std::vector<std::int32_t>{1, 2, 3, 3, 2, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0},
+               std::vector<std::int32_t>(5, 0));
+  writer.finish();
+  const Inspection found = inspect(data::DatasetReader(folder / "texts.h5"), quick());
+  REQUIRE(found.near_pairs.size() >= 2);
+  CHECK(found.near_pairs[0].distance == 0);
+  CHECK(found.near_pairs[0].second.at == SampleIndex{0, 1});
+  CHECK(found.near_pairs[1].first.at == SampleIndex{0, 1});
+  CHECK(found.near_pairs[1].second.at == SampleIndex{0, 2});
+  for (std::size_t i = 2; i < found.near_pairs.size(); ++i) CHECK(found.near_pairs[i].distance > 0);
+
+  info.sample_type = data::SampleType::kFloat32;
+  info.sample_shape = Shape{1};  // constant in train, so its standardized values are 0
+  auto constant = data::DatasetWriter::create(folder / "constant.h5", info, {{"train", 2}, {"test", 2}});
+  constant.write("train", 0, std::vector<float>{5, 5}, std::vector<std::int32_t>{0, 0});
+  constant.write("test", 0, std::vector<float>{6, 7}, std::vector<std::int32_t>{0, 0});
+  constant.finish();
+  CHECK(inspect(data::DatasetReader(folder / "constant.h5"), quick()).near_pairs.empty());
+}
+
+TEST_CASE("histograms of original sizes have bins of a whole width, from the smallest size") {
+  const TemporaryFolder folder;
+  data::DatasetInfo info;
+  info.sample_type = data::SampleType::kInt32;
+  info.sample_shape = Shape{2};
+  info.classes = 2;
+  auto writer = data::DatasetWriter::create(folder / "texts.h5", info, {{"train", 2, false, true}});
+  writer.write("train", 0, std::vector<std::int32_t>{1, 2, 3, 4}, std::vector<std::int32_t>{0, 0}, {},
+               std::vector<std::int32_t>{100, 1, 199, 1});
+  writer.finish();
+  const Inspection found = inspect(data::DatasetReader(folder / "texts.h5"), quick());
+  REQUIRE(found.originals.size() == 1);
+  CHECK(found.originals[0].histogram.begin == 100);
+  CHECK(found.originals[0].histogram.width == 3);
+}
+
+TEST_CASE("a class without training samples has no mean, and no correlation with others") {
+  Images images;
+  for (std::int32_t& label : images.train_labels) label = std::max(label, 1);
+  const Inspection found = inspect(data::DatasetReader(images.write()), quick());
+  CHECK(found.survey.shown_classes.size() == 3);
+  CHECK(found.survey.known_means() == std::vector<std::int64_t>{1, 2});
+  CHECK(found.correlations.rows == 2);
 }
 
 TEST_CASE("different samples with equal checksums are not duplicates") {

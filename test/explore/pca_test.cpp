@@ -80,4 +80,8 @@ TEST_CASE("the number of principal components is at most that of the directions 
     CHECK(none.scores.rows == n);
     CHECK(none.scores.columns == 0);
   }
+  Matrix equal(1000, 3);  // their mean is rounded
+  std::ranges::fill(equal.values, 0.1);
+  CHECK(pca(equal, 3).variance.empty());
+  CHECK(pca(equal, 3).total_variance == 0);
 }

@@ -91,6 +91,27 @@ TEST_CASE("a sweep is ranked by validation, not by test results, and lists the k
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("No run has validations"));
 }
 
+TEST_CASE("of runs on different datasets, such as folds, the mean is the result and none is selected") {
+  std::vector<RunResult> folds{run("1", false, 0.70, 10), run("2", false, 0.80, 10),
+                               run("3", false, 0.90, 10)};
+  const std::vector<report::NamedKeys> recipes(3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    folds[k].validation_accuracy = 0.9, folds[k].f1 = 0.5, folds[k].content_hash = "one";
+  }
+  CHECK_THAT(report::ranked(folds, recipes).note, Contains("Select a run by it") && !Contains("mean"));
+  folds[1].content_hash = "two";  // two recipes on some folds: their mean would be of neither
+  CHECK_THAT(report::ranked(folds, recipes).note, Contains("do not select one") && !Contains(" %"));
+  folds[2].content_hash = "three";
+  const std::string mean =  // by statistics.mean and statistics.stdev of Python
+      "Over 3 runs on different datasets: test accuracy: mean 80.00 %, standard deviation 10.00 points; "
+      "F1 (weighted): mean 50.00 %, standard deviation 0.00 points.";
+  CHECK_THAT(report::ranked(folds, recipes).note, Contains(mean) && !Contains("Select a run"));
+  CHECK(report::ranked(folds, recipes).table.rows.size() == 3);
+  for (RunResult& fold : folds) fold.validation_accuracy.reset();
+  CHECK_THAT(report::ranked(folds, recipes).note, Contains(mean));
+  CHECK(report::ranked(folds, recipes).warnings.empty());
+}
+
 TEST_CASE("runs that were tested on different samples are not compared, and the reason is given") {
   RunResult sync = run("sync", false, 0.90, 100), votes = run("votes", true, 0.95, 100);
   const auto not_compared = [&] {

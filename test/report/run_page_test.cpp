@@ -48,8 +48,10 @@ TEST_CASE("the page of a run has every section, escaped names, and pictures of m
   const auto file = folder / "run/summary.json";
   Settings summary = metrics::read_json(file).value();
   summary.set("as_if", true);  // the name of "emulated" in earlier versions
+  summary.set("epochs", 200);
   std::ofstream(file) << metrics::to_json(summary);
-  CHECK_THAT(page_of(folder / "run"), Contains("Emulated: a study trained the members one after another"));
+  CHECK_THAT(page_of(folder / "run"), Contains("Emulated: a study trained the members one after another") &&
+                                          Contains("3 of 200"));  // epochs, after early stopping
 }
 
 TEST_CASE("a mistake with maps is one picture of three") {
@@ -88,6 +90,21 @@ TEST_CASE("mistakes are listed if the samples cannot be shown, with the reason")
                                           Contains("<th scope=row>test 0</th>") && !Contains("<img "));
   fs::rename(example::table(folder.path()), dataset);
   CHECK_THAT(page_of(folder / "run"), Contains("other samples than those of the run&#39;s test"));
+}
+
+TEST_CASE("mistakes of a model that predicts a number have its output, not a percentage") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::table(folder.path()), 1, 1, 4.5);
+  report::RunRecord run = report::read_run(folder / "run");
+  run.evaluation.set("mistakes", Value::Array{Settings{{"sample", 5},
+                                                       {"truth", 3},
+                                                       {"output", 0.625},
+                                                       {"votes", Value::Array{1}},
+                                                       {"outputs", Value::Array{0.625}},
+                                                       {"elected", Value::Array{1, 1}}}});
+  CHECK_THAT(report::run_page(run, "").html(), Contains("is farthest from the model&#39;s output") &&
+                                                   Contains("\u00a0(0.625)") && !Contains("least probable"));
 }
 
 TEST_CASE("mistakes on texts and numbers are shown as texts and numbers") {
@@ -228,7 +245,7 @@ TEST_CASE("validations within an epoch are at their position in the epoch") {
       << R"({"event": "validation", "member": 0, "epoch": 2, "step": 15, "validation_loss": 0.42424})"
       << '\n';
   const std::string page = page_of(folder / "run");
-  CHECK_THAT(page, Contains(">1.5</th><td>–</td>") && Contains("0.42424"));
+  CHECK_THAT(page, Contains(">1.5</th><td class=n>–</td>") && Contains("0.42424"));
   CHECK(times(page, "<tr>") == times(before, "<tr>") + 1);
 }
 

@@ -7,10 +7,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -74,9 +77,9 @@ void print_values(const explore::Inspection& found) {
     fmt::print("\n{:<24}{:>14}{:>14}{:>14}{:>14}\n", split.name, "mean", "std. dev.", "minimum", "maximum");
     for (std::size_t c = 0; c < std::min(split.channels.size(), kMostChannels); ++c) {
       const explore::Moments& m = split.channels[c];
-      fmt::print("  {:<22}{:>14.5g}{:>14.5g}{:>14.5g}{:>14.5g}\n",
+      fmt::print("  {0:<22} {1:>13.{5}g} {2:>13.5g} {3:>13.{5}g} {4:>13.{5}g}\n",
                  fmt::format("{} {}", found.kind() == "images" ? "channel" : "feature", c), m.mean,
-                 m.deviation, m.minimum, m.maximum);
+                 m.deviation, m.minimum, m.maximum, report::digits_for(m));
     }
     if (split.channels.size() > kMostChannels)
       fmt::print("  ({} more)\n", split.channels.size() - kMostChannels);
@@ -143,23 +146,39 @@ void print_groups(const data::DatasetReader& reader) {
   }
 }
 
-// Adds a section with some training samples of the dataset, each as stored and as augmented by the recipe in
-// its first epochs. Throws Error if the recipe does not augment, or the dataset has no 8-bit pictures or
-// lacks the training split.
-void add_augmented(report::Page& page, const std::filesystem::path& dataset, const std::string& recipe_name) {
-  constexpr std::uint32_t kSamples = 12, kEpochs = 7;
-  const recipe::Recipe recipe = recipe::Recipe::load(recipe_name);
+/// How a recipe augments the samples of a dataset.
+struct Augmentation {
+  recipe::Recipe recipe;
+  std::shared_ptr<const data::Augmenter> augmenter;
+};
+
+// Throws Error if the recipe does not augment, or the dataset has no 8-bit pictures or lacks the training
+// split.
+Augmentation augmentation_of(const data::DatasetReader& reader, const std::string& recipe_name) {
+  recipe::Recipe recipe = recipe::Recipe::load(recipe_name);
   if (recipe.augment == data::AugmentOptions{}) {
     throw Error(fmt::format("{}: the recipe does not augment samples", recipe_name),
                 "add a section [augment], or leave --augmented out");
   }
+  const data::SampleType type = reader.info().sample_type;
+  auto augmenter = std::make_shared<const data::Augmenter>(recipe.augment, reader.info().sample_shape, type);
+  if (type != data::SampleType::kUint8) {
+    throw Error(fmt::format("{}: the samples are not 8-bit pictures, so they cannot be shown",
+                            reader.path().string()));
+  }
+  data::stored_layout(reader.path(), recipe.data.train_split);  // throws if there is no such split
+  return {std::move(recipe), std::move(augmenter)};
+}
+
+// Adds a section with some training samples of the dataset, each as stored and as augmented by the recipe in
+// its first epochs.
+void add_augmented(report::Page& page, const std::filesystem::path& dataset,
+                   const Augmentation& augmentation) {
+  constexpr std::uint32_t kSamples = 12, kEpochs = 7;
+  const auto& [recipe, augmenter] = augmentation;
   const data::Dataset samples = data::Dataset::open(dataset, {recipe.data.train_split});
   const data::Split& split = samples.split(recipe.data.train_split);
   const Shape& shape = samples.info().sample_shape;
-  const auto augmenter = std::make_shared<const data::Augmenter>(recipe.augment, shape, split.type());
-  if (split.type() != data::SampleType::kUint8)
-    throw Error(
-        fmt::format("{}: the samples are not 8-bit pictures, so they cannot be shown", dataset.string()));
 
   // Samples from all parts of the split. Each epoch takes all of them, since mixtures need partners.
   std::vector<std::uint32_t> ids;
@@ -168,11 +187,9 @@ void add_augmented(report::Page& page, const std::filesystem::path& dataset, con
     ids.push_back(static_cast<std::uint32_t>(split.count() * i / count));
   const auto size = static_cast<std::size_t>(shape.elements());
   std::vector<std::vector<report::Picture>> rows(ids.size());
-  const auto add = [&](const auto& pixels) {
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      const auto begin = pixels.begin() + static_cast<std::ptrdiff_t>(i * size);
-      rows[i].push_back({shape[2], shape[1], shape[0], {begin, begin + static_cast<std::ptrdiff_t>(size)}});
-    }
+  const auto add = [&](std::span<const std::uint8_t> pixels) {
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      rows[i].push_back(report::picture_of(data::stored_shape(shape), pixels.subspan(i * size, size)));
   };
   std::vector<std::uint8_t> stored;
   for (const std::uint32_t id : ids) {
@@ -204,11 +221,13 @@ void add_augmented(report::Page& page, const std::filesystem::path& dataset, con
 }
 
 int inspect(const InspectOptions& options) {
-  // 1. Check that the page and the figures can be written, before the long work.
+  // 1. Check that the page and the figures can be written, and samples augmented, before the long work.
   require_outputs(options.html, options.figures);
+  const data::DatasetReader reader(options.dataset);
+  std::optional<Augmentation> augmentation;
+  if (!options.augmented.empty()) augmentation = augmentation_of(reader, options.augmented);
 
   // 2. Inspect the dataset.
-  const data::DatasetReader reader(options.dataset);
   explore::InspectionOptions work;
   work.seed = options.seed;
   work.sample = options.sample;
@@ -250,7 +269,7 @@ int inspect(const InspectOptions& options) {
       fmt::format("Made by convoke {} inspect, seed {}, {} samples compared.", run::convoke_version(),
                   options.seed, format_count(std::ssize(found.comparison.samples)));
   report::Page page = report::dataset_page(found, made_by);
-  if (!options.augmented.empty()) add_augmented(page, options.dataset, options.augmented);
+  if (augmentation) add_augmented(page, options.dataset, *augmentation);
   write_outputs(page, options.html, options.figures);
   return EXIT_SUCCESS;
 }

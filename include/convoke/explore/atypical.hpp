@@ -12,7 +12,7 @@ namespace convoke::explore {
 struct Atypical {
   std::int64_t point = 0;
   double score = 0;
-  std::int32_t majority = -1;  ///< suspect labels: the most frequent label of its neighbors
+  std::int32_t majority = -1;  ///< suspect labels: the most frequent other label of its neighbors
 };
 
 /// Returns the samples farthest from their own class, farthest first. The score is the distance to the k-th

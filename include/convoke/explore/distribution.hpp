@@ -40,4 +40,8 @@ struct Histogram {
 /// there are no values.
 Histogram histogram(std::span<const float> values, std::size_t bins);
 
+/// Returns at most `bins` bins of a whole width for whole numbers, from `begin`, which is at most the
+/// smallest, to the largest; no bin if there are no values.
+Histogram histogram_of_whole(std::span<const float> values, double begin, std::size_t bins);
+
 }  // namespace convoke::explore

@@ -84,7 +84,7 @@ struct Inspection {
   Duplicates duplicates;
   std::vector<NearPair> equal_pairs;  ///< of `duplicates`
   Comparison comparison;
-  std::vector<NearPair> near_pairs;         ///< in the sample: nearest but not equal, by the vectors
+  std::vector<NearPair> near_pairs;         ///< in the sample: nearest by the vectors, but not equal
   std::vector<Outlier> far;                 ///< in the sample: farthest from their own class
   std::vector<Outlier> suspect_labels;      ///< in the sample: among samples of another class
   std::vector<std::vector<Sample>> sheets;  ///< for each shown class: some of its samples

@@ -52,6 +52,9 @@ struct Survey {
   TokenCounts words{0};                ///< of the training split
   Histogram lengths;                   ///< tokens: of the training split
   std::vector<BoxPlot> class_lengths;  ///< tokens, per shown class
+
+  /// Returns the rows of `class_means` of the classes that have training samples. The others are 0.
+  std::vector<std::int64_t> known_means() const;
 };
 
 /// Reads the whole dataset once, in pieces of a few MiB. Throws Error as DatasetReader::read.

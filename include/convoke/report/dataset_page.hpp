@@ -17,4 +17,8 @@ std::vector<std::string> findings(const explore::Inspection& inspection);
 /// Returns the ratio of the largest to the smallest number of training samples, among classes with samples.
 double imbalance(const explore::Inspection& inspection);
 
+/// Returns the number of significant digits that show a mean and the smallest and largest value next to their
+/// standard deviation: at least 5.
+int digits_for(const explore::Moments& moments);
+
 }  // namespace convoke::report

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "convoke/core/shape.hpp"
+
 namespace convoke::report {
 
 /// Pixels of 8 bits, row-major: gray (1 channel) or red, green, blue (3).
@@ -13,6 +15,10 @@ struct Picture {
   std::int64_t channels = 1;
   std::vector<std::uint8_t> pixels = {};  ///< (height, width, channels)
 };
+
+/// Returns an 8-bit image (h, w, C) as a picture: the first channel, or the first three if there are three or
+/// more.
+Picture picture_of(const Shape& shape, std::span<const std::uint8_t> image);
 
 /// Returns the picture as a lossless PNG file.
 std::vector<std::uint8_t> png(const Picture& picture);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,13 @@ struct Cell {
   double as_double() const;  ///< the number; NaN if there is none
 };
 
-/// A table; numbers are aligned to the right.
+/// Returns the number of significant digits that show a tenth of `step` in numbers up to `largest`: at least
+/// 4, at most 12.
+int digits_for(double largest, double step);
+/// Returns the same for a hundredth of the range of `numbers`; those that are not finite do not count.
+int digits_for(std::span<const double> numbers);
+
+/// A table; numbers, and dashes for missing ones, are aligned to the right.
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`

@@ -10,6 +10,7 @@
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "report/chart/drawing.hpp"
 #include "report/page/html.hpp"
 
 namespace convoke::report {
@@ -17,13 +18,16 @@ namespace {
 
 constexpr std::string_view kNone = "–", kZero = "·";
 
-std::string html_of(const Cell& cell, bool header) {
+// `numbers`: the cell is in a column of numbers, where a missing one is aligned like the others.
+std::string html_of(const Cell& cell, bool header, bool numbers) {
   std::string attributes;
   const bool dotted = cell.text == kZero && !cell.value.empty();  // false for a class named "·"
   if (dotted) {
     attributes += " class=\"n z\"";  // the style sheet draws the dot
   } else if (!cell.value.empty()) {
     attributes += cell.value == cell.text ? " class=n" : fmt::format(" class=n data-v=\"{}\"", cell.value);
+  } else if (numbers && cell.text == kNone) {
+    attributes += " class=n";
   }
   if (cell.shade != 0) {
     attributes += fmt::format(" data-s={} style=\"--s:{:.2f}\"", cell.shade > 0 ? "p" : "m",
@@ -90,20 +94,32 @@ Cell Cell::shaded(double by) const {
 
 double Cell::as_double() const { return value.empty() ? NAN : std::strtod(value.c_str(), nullptr); }
 
+int digits_for(double largest, double step) {
+  constexpr double kFewest = 4, kMost = 12;
+  if (!(largest > 0 && step > 0)) return static_cast<int>(kFewest);
+  return static_cast<int>(std::clamp(std::ceil(std::log10(largest / step)) + 2, kFewest, kMost));
+}
+
+int digits_for(std::span<const double> numbers) {
+  Bounds shown;
+  for (const double number : numbers) shown.add(number);
+  return digits_for(std::max(std::abs(shown.low), std::abs(shown.high)), (shown.high - shown.low) / 100);
+}
+
 std::string Table::html(std::string_view name) const {
   for (const std::vector<Cell>& row : rows)
     ensure(row.size() == columns.size(), "a row must have as many cells as the table has columns");
   std::string html = fmt::format(
       "<div class=scroll tabindex=0 role=region aria-label=\"{}\"><table><thead><tr>", escape(name));
+  std::vector<bool> numbers;  // true for a column that has any
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    const bool number =
-        !rows.empty() && std::ranges::any_of(rows, [&](const auto& row) { return !row[c].value.empty(); });
-    html += fmt::format("<th scope=col{}>{}</th>", number ? " class=n" : "", escape(columns[c]));
+    numbers.push_back(std::ranges::any_of(rows, [&](const auto& row) { return !row[c].value.empty(); }));
+    html += fmt::format("<th scope=col{}>{}</th>", numbers[c] ? " class=n" : "", escape(columns[c]));
   }
   html += "</tr></thead><tbody>\n";
   for (const std::vector<Cell>& row : rows) {
     html += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) html += html_of(row[c], c == 0);
+    for (std::size_t c = 0; c < row.size(); ++c) html += html_of(row[c], c == 0, numbers[c]);
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";

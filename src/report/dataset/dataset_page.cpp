@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
@@ -55,6 +56,12 @@ double imbalance(const explore::Inspection& inspection) {
     most = std::max(most, count);
   }
   return least > 0 ? static_cast<double>(most) / static_cast<double>(least) : 1;
+}
+
+int digits_for(const explore::Moments& moments) {
+  constexpr int kFewest = 5;
+  const double largest = std::max(std::abs(moments.minimum), std::abs(moments.maximum));
+  return std::max(kFewest, digits_for(largest, moments.deviation / 10));
 }
 
 std::vector<std::string> findings(const explore::Inspection& found) {

@@ -11,7 +11,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostGroups = 20;       // classes with a separate color
+constexpr std::int64_t kMostGroups = 20;      // classes with a separate color
 constexpr std::int64_t kMostComponents = 12;  // shown as pictures
 constexpr double kComponentSide = 112;
 
@@ -19,23 +19,19 @@ std::string trust(double value) {
   return std::isfinite(value) ? fmt::format(" Trustworthiness (12 neighbors): {:.3f}.", value) : "";
 }
 
-// Returns the name of a class on the maps; classes beyond the most frequent ones share a name.
-std::string group_of(const Shown& shown, std::int32_t label) {
-  const auto& classes = shown.found.survey.shown_classes;
-  if (static_cast<std::size_t>(shown.found.info.classes) <= kMostGroups) return shown.class_name(label);
-  const auto at = std::find(classes.begin(), classes.end(), label) - classes.begin();
-  return static_cast<std::size_t>(at) < std::min(kMostGroups, classes.size()) ? shown.class_name(label)
-                                                                              : "other classes";
-}
-
 Chart map_chart(const Shown& shown, const std::string& title, const std::string& note, const std::string& x,
                 const std::string& y, const explore::Matrix& map) {
   const explore::Comparison& comparison = shown.found.comparison;
   Chart chart{Chart::Kind::kScatter, title, note, x, y, {{"x", "y", "class", "sample"}, {}}};
+  const auto frequent =
+      explore::largest<std::int32_t>(shown.found.survey.splits.front().class_counts, kMostGroups);
   for (std::int64_t i = 0; i < map.rows; ++i) {
     const auto at = static_cast<std::size_t>(comparison.mapped[static_cast<std::size_t>(i)]);
+    const std::int32_t label = comparison.labels[at];
+    const bool colored = std::ranges::find(frequent, label) != frequent.end();
     chart.table.rows.push_back({Cell::number(map(i, 0)), Cell::number(map.columns > 1 ? map(i, 1) : 0),
-                                group_of(shown, comparison.labels[at]), shown.place(comparison.samples[at])});
+                                colored ? shown.class_name(label) : "other classes",
+                                shown.place(comparison.samples[at])});
   }
   return chart;
 }

@@ -37,9 +37,8 @@ std::vector<Figure> mean_images(const Shown& shown) {
   const Shape stored = data::stored_shape(shown.found.info.sample_shape);
   const Shape shape = explore::fit_within(stored, explore::kLargestSide);
   std::vector<double> mean(static_cast<std::size_t>(shape.elements()));
-  for (std::int64_t s = 0; s < survey.class_means.rows; ++s) {
+  for (const std::int64_t s : survey.known_means()) {
     const std::int32_t label = survey.shown_classes[static_cast<std::size_t>(s)];
-    if (survey.splits.front().class_counts[static_cast<std::size_t>(label)] == 0) continue;
     explore::area_average(survey.class_means.row(s).data(), stored, shape[0], shape[1], mean.data());
     figures.push_back(row_of({shown.picture(shape, mean)}, shown.class_name(label), kMeanSide));
   }
@@ -50,6 +49,7 @@ std::vector<Figure> mean_images(const Shown& shown) {
 std::vector<Chart> mean_signals(const Shown& shown) {
   const explore::Survey& survey = shown.found.survey;
   const Shape& shape = shown.found.info.sample_shape;
+  const std::vector<std::int64_t> known = survey.known_means();
   std::vector<Chart> charts;
   for (std::int64_t f = 0; f < std::min(shape[1], kMostSignals); ++f) {
     Chart chart{
@@ -59,12 +59,18 @@ std::vector<Chart> mean_signals(const Shown& shown) {
         "step",
         "mean",
         {{"step"}, {}}};
-    for (const std::int32_t label : survey.shown_classes)
-      chart.table.columns.push_back(shown.class_name(label));
+    std::vector<double> means;  // (known, steps)
+    for (const std::int64_t s : known) {
+      chart.table.columns.push_back(shown.class_name(survey.shown_classes[static_cast<std::size_t>(s)]));
+      for (std::int64_t step = 0; step < shape[0]; ++step)
+        means.push_back(survey.class_means(s, step * shape[1] + f));
+    }
+    const int digits = digits_for(means);
     for (std::int64_t step = 0; step < shape[0]; ++step) {
       std::vector<Cell> row{Cell::count(step)};
-      for (std::int64_t s = 0; s < survey.class_means.rows; ++s) {
-        row.push_back(Cell::number(survey.class_means(s, step * shape[1] + f)));
+      for (std::size_t k = 0; k < known.size(); ++k) {
+        row.push_back(Cell::number(
+            means[k * static_cast<std::size_t>(shape[0]) + static_cast<std::size_t>(step)], digits));
       }
       chart.table.rows.push_back(std::move(row));
     }
@@ -151,9 +157,10 @@ void add_correlations(Page& page, const Shown& shown) {
                                correlations.rows, shown.found.correlation_ratios.size()));
   }
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(correlations.rows); ++i) {
-    names.push_back(features ? shown.channel_name(static_cast<std::size_t>(shown.found.correlated[i]))
-                             : shown.class_name(shown.found.survey.shown_classes[i]));
+  for (const std::int64_t place : features ? shown.found.correlated : shown.found.survey.known_means()) {
+    const auto at = static_cast<std::size_t>(place);
+    names.push_back(features ? shown.channel_name(at)
+                             : shown.class_name(shown.found.survey.shown_classes[at]));
   }
   page.add(correlation_table(features ? "feature" : "class", names, correlations));
   if (features) {

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "convoke/core/text.hpp"
+#include "convoke/report/dataset_page.hpp"
 #include "shown.hpp"
 
 // Counts, values, lengths and words over all samples.
@@ -38,11 +40,11 @@ Table box_table(const std::string& what) {
   return {{what, "minimum", "5 %", "first quartile", "median", "third quartile", "95 %", "maximum"}, {}};
 }
 
-void add_box(Table& table, const std::string& name, const explore::BoxPlot& box) {
+void add_box(Table& table, const std::string& name, const explore::BoxPlot& box, int digits = 4) {
   std::vector<Cell> row{name};
   for (const double value :
        {box.minimum, box.low, box.first_quartile, box.median, box.third_quartile, box.high, box.maximum}) {
-    row.push_back(Cell::number(value));
+    row.push_back(Cell::number(value, digits));
   }
   table.rows.push_back(std::move(row));
 }
@@ -61,8 +63,9 @@ Table moments_table(const Shown& shown) {
     if (ratios) row.push_back(Cell::percent(shown.found.correlation_ratios[c]));
     for (const auto& split : shown.found.survey.splits) {
       const explore::Moments& m = split.channels[c];
-      for (const double value : {m.mean, m.deviation, m.minimum, m.maximum})
-        row.push_back(Cell::number(value, 5));
+      const int digits = digits_for(m);
+      row.insert(row.end(), {Cell::number(m.mean, digits), Cell::number(m.deviation, 5),
+                             Cell::number(m.minimum, digits), Cell::number(m.maximum, digits)});
     }
     table.rows.push_back(std::move(row));
   }
@@ -97,9 +100,13 @@ Chart byte_histogram(const Shown& shown) {
 Chart histogram_chart(const std::string& title, const std::string& note, const std::string& x_title,
                       const std::string& y_title, const explore::Histogram& histogram) {
   Chart chart{Chart::Kind::kHistogram, title, note, x_title, y_title, {{"from", y_title}, {}}};
-  for (std::size_t bin = 0; bin < histogram.counts.size(); ++bin) {
-    chart.table.rows.push_back({Cell::number(histogram.begin + histogram.width * static_cast<double>(bin)),
-                                Cell::count(histogram.counts[bin])});
+  const std::size_t bins = histogram.counts.size();
+  const auto edge = [&](std::size_t bin) {
+    return histogram.begin + histogram.width * static_cast<double>(bin);
+  };
+  const int digits = digits_for(std::max(std::abs(edge(0)), std::abs(edge(bins))), histogram.width);
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    chart.table.rows.push_back({Cell::number(edge(bin), digits), Cell::count(histogram.counts[bin])});
   }
   return chart;
 }
@@ -122,7 +129,7 @@ Chart standardized_boxes(const Shown& shown) {
               shown.images() ? "Values by channel" : "Values by feature",
               sentence({"In standard deviations from the mean.", kBoxNote}),
               "",
-              "standard deviations from the mean",
+              "standard deviations",
               box_table(shown.images() ? "channel" : "feature")};
   for (const std::size_t c : by_ratio(shown, kMostChannels)) {
     const explore::Moments& m = shown.found.survey.splits.front().channels[c];
@@ -140,9 +147,14 @@ Chart class_boxes(const Shown& shown, const std::string& title, const std::strin
                   const std::string& axis, const std::vector<explore::BoxPlot>& boxes) {
   Chart chart{Chart::Kind::kBox, title, sentence({note, kBoxNote, shown.of_classes()}), "", axis,
               box_table("class")};
+  std::vector<double> ends;
+  for (const explore::BoxPlot& box : boxes) {
+    if (box.count > 0) ends.insert(ends.end(), {box.minimum, box.maximum});
+  }
+  const int digits = digits_for(ends);
   for (std::size_t s = 0; s < boxes.size(); ++s) {
     if (boxes[s].count > 0)
-      add_box(chart.table, shown.class_name(shown.found.survey.shown_classes[s]), boxes[s]);
+      add_box(chart.table, shown.class_name(shown.found.survey.shown_classes[s]), boxes[s], digits);
   }
   return chart;
 }

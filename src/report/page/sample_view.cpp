@@ -30,6 +30,11 @@ Picture picture_of(const Shape& shape, std::span<const double> values,
   return picture;
 }
 
+Picture picture_of(const Shape& shape, std::span<const std::uint8_t> image) {
+  const std::vector<double> values(image.begin(), image.end());
+  return picture_of(shape, values, [](double value, std::size_t) { return value; });
+}
+
 Picture picture_of(const explore::Sample& sample, data::SampleType type) {
   if (type == data::SampleType::kUint8) {
     return picture_of(sample.shape, sample.values, [](double value, std::size_t) { return value; });
