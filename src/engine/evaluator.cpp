@@ -216,6 +216,8 @@ std::vector<float> Evaluator::run(std::size_t count, const Fill& fill, bool acti
   return result;
 }
 
+bool Evaluator::predicts_number() const { return nn::predicts_number(*options_.loss, outputs_); }
+
 std::vector<float> Evaluator::to_probabilities(std::vector<float> outputs) const {
   const auto each = static_cast<std::size_t>(outputs_), classes = static_cast<std::size_t>(options_.classes);
   std::vector<float> probabilities(outputs.size() / each * classes);

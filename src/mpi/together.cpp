@@ -15,7 +15,7 @@ namespace convoke::mpi {
 Error out_of_memory() {
   return Error(fmt::format("{}: out of memory", os::host_name()),
                "raise the limit (ulimit -v, sbatch --mem), or use fewer ranks or threads, a smaller "
-               "train.micro_batch, or data.memory = \"...MiB\" to stream samples");
+               "train.micro_batch or --batch, or data.memory = \"...MiB\" to stream samples");
 }
 
 Error as_error(const std::exception_ptr& failure) {

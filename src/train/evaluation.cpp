@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/finite.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/vote/rule.hpp"
@@ -30,6 +31,14 @@ metrics::Calibration calibration_of(std::span<const T> probabilities, std::span<
 std::int64_t count_equal(std::span<const std::int32_t> labels, std::span<const std::int32_t> truth) {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) count += labels[i] == truth[i] ? 1 : 0;
+  return count;
+}
+
+// Returns how many rows of `outputs`, (samples, k), have a value that is not finite.
+std::int64_t count_not_finite(std::span<const float> outputs, std::size_t samples) {
+  const std::size_t k = samples == 0 ? 0 : outputs.size() / samples;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < samples; ++i) count += all_finite(outputs.subspan(i * k, k)) ? 0 : 1;
   return count;
 }
 
@@ -70,12 +79,15 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   std::vector<std::int32_t> truth;
   for (const std::uint32_t id : mine) truth.push_back(loader.split().labels[id]);
 
+  const bool numbers = evaluator.predicts_number();
   Votes votes;
-  vote::VoteCounts counts(static_cast<std::int64_t>(mine.size()), evaluator.classes());
+  votes.numbers = numbers;
+  const auto count = static_cast<std::int64_t>(mine.size());
+  vote::VoteCounts counts(count, evaluator.classes()), sums(numbers ? count : 0, 1);
   std::vector<Prefixes> prefixes;
   for (const std::string& name : vote::rule_names()) prefixes.push_back({name, vote::find_rule(name), {}});
   votes.elected.resize(prefixes.size());
-  std::vector<std::int64_t> correct;
+  std::vector<std::int64_t> correct, not_finite;
   std::vector<engine::LossSum> losses;
   std::vector<metrics::Calibration> member_calibration;
   for (std::int64_t m = 0; m < members; ++m) {
@@ -86,22 +98,27 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
     });
     engine::LossSum& loss = losses.emplace_back(evaluator, loader.split());
     for (std::size_t i = 0; i < mine.size(); ++i) loss.add(outputs, i, mine[i]);
+    not_finite.push_back(count_not_finite(outputs, mine.size()));
+    const std::vector<float> values = numbers ? outputs : std::vector<float>();
+    sums.add(values);
     const std::vector<float> predictions = evaluator.to_probabilities(std::move(outputs));
     const std::vector<std::int32_t> labels = counts.add(predictions);
-    votes.add(predictions, labels);
+    votes.add(numbers ? values : predictions, labels);
     correct.push_back(count_equal(labels, truth));
     for (std::size_t rule = 0; rule < prefixes.size(); ++rule) {
       votes.elected[rule] = vote::elect(prefixes[rule].rule, counts);
       prefixes[rule].correct.push_back(count_equal(votes.elected[rule], truth));
     }
+    if (numbers) continue;
     member_calibration.push_back(
         calibration_of(std::span<const float>(predictions), truth, evaluator.classes(), group));
   }
   group.sum(correct);
+  group.sum(not_finite);
   vote::Diversity diversity(members);
   diversity.add(votes.labels, truth);
   group.sum(diversity.counts());
-  const std::vector<double> mean = counts.mean_probabilities();
+  const std::vector<double> mean = (numbers ? sums : counts).mean_probabilities();
   std::vector<RuleOutcome> rules;
   for (std::size_t rule = 0; rule < prefixes.size(); ++rule) {
     rules.push_back(
@@ -112,13 +129,17 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   const auto samples = static_cast<std::int64_t>(ids.size());
   Evaluation result{
       .samples = samples,
+      .numbers = numbers,
       .members = {},
       .rules = std::move(rules),
       .diversity = std::move(diversity),
-      .ranking = rank(mean, truth, evaluator.classes(), top_k, group),
-      .calibration = calibration_of(std::span<const double>(mean), truth, evaluator.classes(), group),
+      .ranking = numbers ? Ranking{.k = top_k} : rank(mean, truth, evaluator.classes(), top_k, group),
+      .calibration = numbers
+                         ? metrics::Calibration()
+                         : calibration_of(std::span<const double>(mean), truth, evaluator.classes(), group),
       .member_calibration = std::move(member_calibration),
-      .soups = {}};
+      .soups = {},
+      .not_finite = std::move(not_finite)};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
     result.members.push_back(losses[m].score(correct[m], samples, group));
   }

@@ -125,7 +125,7 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
   const double kappa = metrics::quadratic_kappa(evaluation.rule(rule).all);
   if (!std::isnan(kappa)) result.set("quadratic_kappa", kappa);
   if (!std::isnan(ranking.roc_auc)) result.set("roc_auc", ranking.roc_auc);
-  result.set("ece", evaluation.calibration.expected_error());
+  if (!evaluation.numbers) result.set("ece", evaluation.calibration.expected_error());
   return result;
 }
 

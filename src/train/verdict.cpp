@@ -97,7 +97,7 @@ Verdict gather_and_vote(const Job& job, const Training& training, const Groups& 
   }
   verdict.report = metrics::classification_report(verdict.test.rule(job.ensemble.rule).all);
   run::on_root(world, [&] {
-    RunLogs(job, folder).append(evaluation_record("test", verdict.test));
+    RunLogs(job, folder).append_evaluation(evaluation_record("test", verdict.test));
     if (job.log.tensorboard) append_test(job, folder, verdict);
   });
   return verdict;
@@ -192,18 +192,22 @@ Settings evaluation_details(const Evaluation& evaluation, const std::string& rul
   for (const metrics::Calibration& each : evaluation.member_calibration) {
     calibrations.emplace_back(to_settings(each));
   }
-  for (const Mistake& mistake : evaluation.rule(rule).mistakes) mistakes.emplace_back(to_settings(mistake));
+  for (const Mistake& mistake : evaluation.rule(rule).mistakes) {
+    mistakes.emplace_back(to_settings(mistake, evaluation.numbers));
+  }
   Settings details{{"samples", evaluation.samples},
                    {"classes", matrix.classes()},
                    {"members", Value::Array(members.begin(), members.end())},
                    {"rule", rule},
                    {"rules", std::move(rules)},
                    {"confusion", confusions(matrix)},
-                   {"class_scores", class_scores(metrics::classification_report(matrix))},
-                   {"calibration", to_settings(evaluation.calibration)},
-                   {"member_calibration", std::move(calibrations)},
-                   {"roc", roc_of(evaluation.ranking)},
-                   {"mistakes", std::move(mistakes)}};
+                   {"class_scores", class_scores(metrics::classification_report(matrix))}};
+  if (!evaluation.numbers) {
+    details.set("calibration", to_settings(evaluation.calibration));
+    details.set("member_calibration", std::move(calibrations));
+    details.set("roc", roc_of(evaluation.ranking));
+  }
+  details.set("mistakes", std::move(mistakes));
   if (diversity.members() <= kPairedMembers) {
     details.set("disagreement_of_pairs",
                 pairs(diversity.members(), [&](auto a, auto b) { return diversity.disagreement(a, b); }));

@@ -68,10 +68,8 @@ void print_ranking(const Finished& runs) {
   const report::Ranking ranking = report::ranked(runs.results, runs.recipes);
   const report::Table differences = report::differences("key", runs.recipes);
   const bool shown = ranking.table.columns.size() > 5;  // with the keys, or there are none
-  if (!ranking.table.rows.empty()) {
-    print_fitted(ranking.table, 2);
-    fmt::print("{}\n\n", report::kRankedByValidation);
-  }
+  if (!ranking.table.rows.empty()) print_fitted(ranking.table, 2);
+  if (!ranking.note.empty()) fmt::print("{}\n\n", ranking.note);
   for (const std::string& warning : ranking.warnings) fmt::print("warning: {}\n\n", warning);
   if (shown || differences.rows.empty()) return;
   fmt::print("The recipes differ in:\n");

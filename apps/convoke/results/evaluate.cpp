@@ -49,6 +49,20 @@ std::string split_of(const EvaluateOptions& options, const std::optional<recipe:
   return recipe ? recipe->data.test_split : recipe::DataRecipe().test_split;
 }
 
+// Scores count NaN as class 0: throws Error if a member has outputs that are not finite.
+void require_finite(const train::Evaluation& evaluation, const std::vector<std::int64_t>& members,
+                    const std::string& model, const std::string& samples) {
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    if (evaluation.not_finite[m] == 0) continue;
+    const std::string member = members.size() > 1 ? fmt::format(" of member {}", members[m]) : "";
+    throw Error(
+        fmt::format("{}: the outputs{} are not finite for {} of {} samples of {}", model, member,
+                    evaluation.not_finite[m], evaluation.samples, samples),
+        "either the samples have such values, or the model's sums overflow: `convoke predict` with this "
+        "dataset names the first sample whose outputs are nan, and which of both is the cause");
+  }
+}
+
 // Prints accuracy, votes and the classification report of a model or an ensemble on a split of a dataset.
 int evaluate(const EvaluateOptions& options) {
   // 1. The models, and the ranks that evaluate them.
@@ -98,6 +112,7 @@ int evaluate(const EvaluateOptions& options) {
                       },
                       loader, ids, world, recipe ? recipe->train.loop.top_k : train::kDefaultTopK,
                       {.count = options.views, .seed = recipe ? recipe->seed : 0});
+  require_finite(evaluation, members, file.string(), fmt::format("{}, {}", dataset.file().string(), split));
   world.barrier();
   if (!world.root()) return EXIT_SUCCESS;
 

@@ -14,10 +14,12 @@
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/finite.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/mpi/together.hpp"
+#include "convoke/nn/losses/outputs.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/run/collective.hpp"
@@ -46,8 +48,9 @@ constexpr const char* kPredictHelp = R"(Examples:
   convoke predict model.h5 x.npy --raw --output y.npy --layout nchw
 
 Output formats:
-  .csv    input,index,label,class and a probability for each class (of an ensemble, the mean)
-  .npy    float32 (N, 1 + classes): the label and the probabilities
+  .csv    input,index,label,class and a probability for each class (of an ensemble, the mean);
+          of a model that predicts a number, its value instead of probabilities
+  .npy    float32 (N, 1 + classes): the label and the probabilities; or (N, 2) with the value
   --raw   float32 (N, ...): the output of the last layer, pictures as (C, H, W); of an ensemble
           (M, N, ...), one part for each member
 
@@ -55,28 +58,34 @@ With --raw, floating-point values of NumPy arrays are used as they are. Integers
 normalized as in training.
 )";
 
-/// One output that is a number, without classes.
 bool gives_values(const run::ModelDescription& model) {
-  return model.classes() == 1 && model.loss->activation().empty();
+  return nn::predicts_number(*model.loss, model.graph.output_shape().elements());
 }
 
-/// The labels (n) and mean probabilities (n, classes) of some samples; of a model that gives numbers, its
-/// outputs.
+/// The labels (n) and mean probabilities (n, classes) of some samples; of a model that gives values, the mean
+/// outputs (n).
 struct Prediction {
   std::vector<std::int32_t> labels;
-  std::vector<float> probabilities;
+  std::vector<float> means;
 };
 
-void append(Prediction& all, const vote::VoteCounts& counts, vote::Rule rule) {
-  const std::vector<std::int32_t> labels = vote::elect(rule, counts);
+void append(Prediction& all, const std::vector<std::int32_t>& labels, const std::vector<double>& means) {
   all.labels.insert(all.labels.end(), labels.begin(), labels.end());
-  for (const double mean : counts.mean_probabilities()) all.probabilities.push_back(static_cast<float>(mean));
+  for (const double mean : means) all.means.push_back(static_cast<float>(mean));
 }
 
-// Calls action(samples) for samples begin .. end - 1, counted over all sources, in pieces of bounded memory.
+// Returns how many samples are held at once: about 64 MiB, at most 4,096, and whole chunks for each thread.
+std::int64_t piece_of(const engine::Evaluator& evaluator, int threads) {
+  constexpr std::int64_t kValues = 16 << 20, kMost = 4096;
+  const std::int64_t samples =
+      std::clamp<std::int64_t>(kValues / evaluator.input_shape().elements(), 1, kMost);
+  const std::int64_t chunks = threads * evaluator.chunk();
+  return (samples + chunks - 1) / chunks * chunks;
+}
+
+// Calls action(samples) for samples begin .. end - 1, counted over all sources, in pieces of `piece` samples.
 void for_pieces(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
-                const std::function<void(std::span<const float>)>& action) {
-  constexpr std::int64_t kPiece = 4096;
+                std::int64_t piece, const std::function<void(std::span<const float>)>& action) {
   std::vector<float> samples;
   const auto flush = [&] {
     if (!samples.empty()) action(samples);
@@ -87,12 +96,16 @@ void for_pieces(const std::vector<SampleSource>& sources, std::int64_t begin, st
   for (const SampleSource& source : sources) {
     const std::int64_t last = std::min(end, start + source.count);
     for (std::int64_t first = std::max(begin, start); first < last;) {
-      const std::int64_t n = std::min(last - first, kPiece - pending);
-      const std::vector<float> part = source.load(first - start, n);
-      samples.insert(samples.end(), part.begin(), part.end());
+      const std::int64_t n = std::min(last - first, piece - pending);
+      std::vector<float> part = source.load(first - start, n);
+      if (samples.empty()) {
+        samples = std::move(part);
+      } else {
+        samples.insert(samples.end(), part.begin(), part.end());
+      }
       first += n;
       pending += n;
-      if (pending == kPiece) {
+      if (pending == piece) {
         flush();
         pending = 0;
       }
@@ -153,12 +166,13 @@ void require_numbers(std::span<const float> outputs, std::span<const float> samp
 }
 
 Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
-                         engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule,
-                         const Views& views) {
+                         std::int64_t piece, engine::Evaluator& evaluator, const run::ModelSet& models,
+                         vote::Rule rule, const Views& views) {
   Prediction result;
-  for_pieces(sources, begin, end, [&](std::span<const float> samples) {
+  for_pieces(sources, begin, end, piece, [&](std::span<const float> samples) {
     const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
-    vote::VoteCounts counts(count, evaluator.classes());
+    const bool values = evaluator.predicts_number();
+    vote::VoteCounts counts(count, evaluator.classes()), sums(values ? count : 0, 1);
     for (const run::Member& member : models.members) {
       evaluator.load(member.parameters);
       std::vector<float> outputs = views.mean([&](std::int64_t view) {
@@ -166,20 +180,21 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
         return evaluator.outputs(seen_in(view, views, samples, begin, models.description));
       });
       require_numbers(outputs, samples, begin, sources, count);
-      counts.add(gives_values(models.description) ? outputs : evaluator.to_probabilities(outputs));
+      if (values) sums.add(outputs);
+      counts.add(evaluator.to_probabilities(outputs));
     }
     begin += count;
-    append(result, counts, rule);
+    append(result, vote::elect(rule, counts), (values ? sums : counts).mean_probabilities());
   });
   return result;
 }
 
 // Returns the outputs of the last layer, (n, ...) for each member.
 std::vector<std::vector<float>> raw_range(const std::vector<SampleSource>& sources, std::int64_t begin,
-                                          std::int64_t end, engine::Evaluator& evaluator,
+                                          std::int64_t end, std::int64_t piece, engine::Evaluator& evaluator,
                                           const run::ModelSet& models) {
   std::vector<std::vector<float>> outputs(models.members.size());
-  for_pieces(sources, begin, end, [&](std::span<const float> samples) {
+  for_pieces(sources, begin, end, piece, [&](std::span<const float> samples) {
     for (std::size_t m = 0; m < outputs.size(); ++m) {
       evaluator.load(models.members[m].parameters);
       const std::vector<float> rows = evaluator.raw(samples);
@@ -192,32 +207,24 @@ std::vector<std::vector<float>> raw_range(const std::vector<SampleSource>& sourc
   return outputs;
 }
 
-std::string values_to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources) {
-  std::string csv = "input,index,value\n";
-  std::size_t sample = 0;
-  for (const SampleSource& source : sources) {
-    for (std::int64_t i = 0; i < source.count; ++i) {
-      csv += fmt::format("{},{},{:.9g}\n", csv_cell(source.name), i, prediction.probabilities[sample++]);
-    }
-  }
-  return csv;
-}
-
 std::string to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources,
                    const run::ModelDescription& model) {
-  if (gives_values(model)) return values_to_csv(prediction, sources);
+  const bool values = gives_values(model), labeled = !values || model.classes() > 1;
   const std::int64_t classes = model.classes();
-  std::string csv = "input,index,label,class";
-  for (std::int64_t c = 0; c < classes; ++c) csv += "," + csv_cell("p(" + model.class_name(c) + ")");
+  std::string csv = labeled ? "input,index,label,class" : "input,index";
+  if (values) csv += ",value";
+  for (std::int64_t c = 0; c < classes && !values; ++c)
+    csv += "," + csv_cell("p(" + model.class_name(c) + ")");
   csv += "\n";
   std::size_t sample = 0;
   for (const SampleSource& source : sources) {
     for (std::int64_t i = 0; i < source.count; ++i, ++sample) {
       const std::int32_t label = prediction.labels[sample];
-      csv += fmt::format("{},{},{},{}", csv_cell(source.name), i, label, csv_cell(model.class_name(label)));
-      for (std::size_t c = 0; c < static_cast<std::size_t>(classes); ++c) {
-        csv +=
-            fmt::format(",{:.6f}", prediction.probabilities[sample * static_cast<std::size_t>(classes) + c]);
+      csv += fmt::format("{},{}", csv_cell(source.name), i);
+      if (labeled) csv += fmt::format(",{},{}", label, csv_cell(model.class_name(label)));
+      if (values) csv += fmt::format(",{:.9g}", prediction.means[sample]);
+      for (std::size_t c = 0; c < static_cast<std::size_t>(classes) && !values; ++c) {
+        csv += fmt::format(",{:.6f}", prediction.means[sample * static_cast<std::size_t>(classes) + c]);
       }
       csv += "\n";
     }
@@ -225,16 +232,17 @@ std::string to_csv(const Prediction& prediction, const std::vector<SampleSource>
   return csv;
 }
 
-void write_npy(const std::filesystem::path& file, const Prediction& prediction, std::int64_t classes) {
-  const auto width = static_cast<std::size_t>(classes);
+// `means`: those of each sample, its probabilities or its value.
+void write_npy(const std::filesystem::path& file, const Prediction& prediction, std::int64_t means) {
+  const auto width = static_cast<std::size_t>(means);
   std::vector<float> table;
   for (std::size_t i = 0; i < prediction.labels.size(); ++i) {
     table.push_back(static_cast<float>(prediction.labels[i]));
-    const auto row = prediction.probabilities.begin() + static_cast<std::ptrdiff_t>(i * width);
-    table.insert(table.end(), row, row + classes);
+    const auto row = prediction.means.begin() + static_cast<std::ptrdiff_t>(i * width);
+    table.insert(table.end(), row, row + means);
   }
   os::replace_file(file, [&](const std::filesystem::path& temporary) {
-    data_prep::write_npy(temporary, Shape{static_cast<std::int64_t>(prediction.labels.size()), 1 + classes},
+    data_prep::write_npy(temporary, Shape{static_cast<std::int64_t>(prediction.labels.size()), 1 + means},
                          table);
   });
 }
@@ -260,7 +268,7 @@ void write_raw(const std::filesystem::path& file, const std::vector<std::vector<
 // --raw, writes the network's own output.
 int predict(const PredictOptions& options) {
   // 1. The models, and the samples to label.
-  const std::filesystem::path extension = std::filesystem::path(options.output).extension();
+  const std::string extension = lower_case(std::filesystem::path(options.output).extension().string());
   if (!options.output.empty() && extension != ".csv" && extension != ".npy") {
     throw Error(fmt::format("{}: unknown file type", options.output),
                 "predictions are written as .csv or .npy");
@@ -299,7 +307,7 @@ int predict(const PredictOptions& options) {
   const auto how = [&] {
     engine::EvaluatorOptions evaluation =
         evaluator_options(models.description, machine.threads_for(options.threads), options.precision);
-    evaluation.chunk = options.batch;
+    evaluation.chunk = std::min(options.batch, std::max<std::int64_t>(1, count));  // on any number of ranks
     evaluation.folded = options.precision == nn::Precision::kFloat32;
     return evaluation;
   };
@@ -309,11 +317,14 @@ int predict(const PredictOptions& options) {
       return evaluator.raw(first.load(0, std::min(first.count, kFirstOutputs)));
     });
   }
-  engine::Evaluator evaluator(models.description.graph, how());
+  const engine::EvaluatorOptions evaluation = how();
+  engine::Evaluator evaluator(models.description.graph, evaluation);
+  const std::int64_t piece = piece_of(evaluator, evaluation.threads);
   const std::int64_t begin = count * world.rank() / world.size();
   const std::int64_t end = count * (world.rank() + 1) / world.size();
   if (options.samples.raw) {
-    const auto rows = mpi::together(world, [&] { return raw_range(sources, begin, end, evaluator, models); });
+    const auto rows =
+        mpi::together(world, [&] { return raw_range(sources, begin, end, piece, evaluator, models); });
     write_raw(options.output, rows, count, evaluator.output_shape(), models.ensemble, world);
     return EXIT_SUCCESS;
   }
@@ -322,13 +333,13 @@ int predict(const PredictOptions& options) {
   const Views views{{options.views, recipe ? recipe->seed : 0},
                     test_augmenter(options.views, models.description, recipe, type)};
   const Prediction mine = mpi::together(
-      world, [&] { return predict_range(sources, begin, end, evaluator, models, rule, views); });
-  const Prediction all{run::gather_values(world, mine.labels), run::gather_values(world, mine.probabilities)};
+      world, [&] { return predict_range(sources, begin, end, piece, evaluator, models, rule, views); });
+  const Prediction all{run::gather_values(world, mine.labels), run::gather_values(world, mine.means)};
   if (!world.root()) return EXIT_SUCCESS;
 
   // 3. Write the labels.
   if (extension == ".npy") {
-    write_npy(options.output, all, models.description.classes());
+    write_npy(options.output, all, gives_values(models.description) ? 1 : models.description.classes());
   } else if (extension == ".csv") {
     os::replace_text(options.output, to_csv(all, sources, models.description));
   } else {
@@ -355,9 +366,10 @@ std::function<int()> add_predict(CLI::App& parser) {
                                  "The voting rule of an ensemble; that of the run by default");
   parser.add_flag("--raw", options->samples.raw, "Write the output of the last layer, as .npy")
       ->excludes(rule);
-  add_choice(parser, "--layout", options->samples.layout,
-             {{"nhwc", BatchLayout::kNhwc}, {"nchw", BatchLayout::kNchw}},
-             "The order of the axes in arrays of pictures; from their shape by default");
+  add_choice(
+      parser, "--layout", options->samples.layout,
+      {{"nhwc", BatchLayout::kNhwc}, {"nchw", BatchLayout::kNchw}},
+      "The order of the axes in arrays of pictures; by default that of `prepare --axes`, or by their shape");
   add_option(parser, "--batch", options->batch, "N",
              "Samples that each thread runs together; by default from the size of the network")
       ->check(in_range(1, 100'000));

@@ -26,6 +26,10 @@ std::string kind_of(const run::ModelDescription& model) {
   return data_prep::preparation_kind(model.preparation, kWhere);
 }
 
+std::string extension_of(const std::string& file) {
+  return lower_case(std::filesystem::path(file).extension().string());
+}
+
 bool is_blank(const std::string& text) { return trimmed(text).empty(); }
 
 // An encoder converts cells to samples for the network. reading(): how it reads a CSV. columns(): those that
@@ -251,12 +255,12 @@ std::vector<SampleSource> samples_from_texts(const std::vector<std::string>& tex
 }
 
 bool is_raw_file(const std::string& input) {
-  const std::string extension = std::filesystem::path(input).extension().string();
+  const std::string extension = extension_of(input);
   return extension == ".csv" || extension == ".tsv" || extension == ".txt";
 }
 
 SampleSource samples_from_raw_file(const std::string& file, const run::ModelDescription& model, bool root) {
-  if (std::filesystem::path(file).extension() == ".txt") return from_lines(file, model);
+  if (extension_of(file) == ".txt") return from_lines(file, model);
   const std::string kind = kind_of(model);
   if (kind == "text") return from_rows<TextEncoder>(file, model, root);
   if (kind == "table") return from_rows<TableEncoder>(file, model, root);

@@ -10,6 +10,7 @@
 #include "convoke/archive/byte_reader.hpp"
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
@@ -97,21 +98,98 @@ bool channels_last(const std::string& file, const Shape& batch, const Shape& sam
       kImagesHint);
 }
 
-// Throws Error naming the first of the values (n, length) that is no token 0..vocabulary-1. `first`: the
-// number of the first sample.
+// Throws Error naming the first of the values (n, size) that is not finite in single precision or, if the
+// model has a vocabulary, no token 0..vocabulary-1. `first`: the number of the first sample.
 template <class T>
-void require_tokens(std::span<const T> values, std::size_t length, std::int64_t first,
-                    std::int64_t vocabulary, const std::string& file) {
-  const auto bad = std::ranges::find_if(values, [vocabulary](T value) {
+void require_values(std::span<const T> values, std::size_t size, std::int64_t first, std::int64_t vocabulary,
+                    const std::string& file) {
+  const bool tokens = vocabulary > 0;
+  if (!tokens && std::is_integral_v<T>) return;
+  const auto bad = std::ranges::find_if(values, [tokens, vocabulary](T value) {
+    if (!tokens) return !std::isfinite(static_cast<float>(value));
     const auto number = static_cast<double>(value);
     return !(number >= 0 && number < static_cast<double>(vocabulary) && number == std::floor(number));
   });
   if (bad == values.end()) return;
   const auto sample =
-      first + static_cast<std::int64_t>(static_cast<std::size_t>(bad - values.begin()) / length);
-  throw Error(fmt::format("{}: sample {} has the value {}, but the model takes tokens 0..{}", file, sample,
-                          *bad, vocabulary - 1),
+      first + static_cast<std::int64_t>(static_cast<std::size_t>(bad - values.begin()) / size);
+  const std::string what = fmt::format("{}: sample {} has the value {}", file, sample, *bad);
+  if (!tokens) throw Error(what, "replace it, or leave the sample out");
+  throw Error(fmt::format("{}, but the model takes tokens 0..{}", what, vocabulary - 1),
               "pass tokens as the training samples have them: whole numbers of the model's vocabulary");
+}
+
+// True if the normalization is made for pixels of 0..255, of which values of -1..1 would be a small part.
+bool expects_pixels(const data::Normalization& normalization) {
+  for (std::size_t c = 0; c < normalization.scale.size(); ++c) {
+    const float scale = normalization.scale[c];
+    if (scale < 0.1F || -normalization.shift[c] > scale) return true;
+  }
+  return false;
+}
+
+// Throws Error if the first samples have fractions between -1 and 1, as other programs take pixels.
+void require_pixels(data_prep::SampleArray& array, std::size_t size, const std::string& file) {
+  constexpr std::size_t kMost = 64, kValues = 16 << 20;
+  const std::size_t few = std::clamp<std::size_t>(kValues / size, 1, kMost);
+  data_prep::NpyValues part = array.values(size * std::min(few, static_cast<std::size_t>(array.shape()[0])));
+  array.read(0, part);
+  std::visit(
+      [&]<class T>(const std::vector<T>& values) {
+        if constexpr (std::is_floating_point_v<T>) {
+          const auto fits = [](T value) { return value >= -1 && value <= 1; };  // NaN does not
+          const auto whole = [](T value) { return value == std::trunc(value); };
+          if (values.empty() || !std::ranges::all_of(values, fits) || std::ranges::all_of(values, whole))
+            return;
+          const auto [least, most] = std::ranges::minmax(values);
+          if (least == most) return;
+          throw Error(
+              fmt::format("{}: its values lie between {:.3g} and {:.3g}, but the model takes pixels of "
+                          "0..255",
+                          file, least, most),
+              "multiply by 255; --raw takes samples that are normalized already, and gives the "
+              "outputs of the last layer");
+        }
+      },
+      part);
+}
+
+bool is_array(const std::string& input) {
+  const std::string name = lower_case(input);
+  return name.ends_with(".npy") || name.ends_with(".npz") || name.ends_with(".mat") ||
+         data_prep::is_hdf5_arrays(input);
+}
+
+// Opens an array, with the axes that an option of `prepare` named; empty: the usual ones.
+std::shared_ptr<data_prep::SampleArray> open_array(const std::string& input, const std::string& split,
+                                                   const std::string& axes = {}) {
+  const std::string name = lower_case(input);
+  std::shared_ptr<data_prep::SampleArray> array;
+  if (name.ends_with(".npy")) {
+    array = std::make_shared<data_prep::NpyReader>(archive::open_plain(input));
+  } else if (name.ends_with(".npz")) {
+    array = data_prep::open_npz_samples(input, split);
+  } else {
+    array = data_prep::open_hdf5_samples(input, split, axes);
+  }
+  return axes.empty() ? array : data_prep::in_order(std::move(array), axes);
+}
+
+// Opens an array with the axes that `prepare` was told for the training samples, and prints them; null if it
+// was told none, if it does not fit the model in that way, or if the user names a layout.
+std::shared_ptr<data_prep::SampleArray> open_as_prepared(const std::string& input,
+                                                         const SampleOptions& options,
+                                                         const run::ModelDescription& model, bool root) {
+  const std::string axes = data_prep::axes_in(model.preparation, "the model's preparation");
+  if (axes.empty() || options.layout != BatchLayout::kAny) return nullptr;
+  try {
+    auto array = open_array(input, options.split, axes);
+    channels_last(input, array->shape(), model.graph.input_shape(), BatchLayout::kNhwc);
+    if (root) fmt::print(stderr, "note: {}: axes {}, as for `prepare`\n", input, axes);
+    return array;
+  } catch (const Error&) {  // it has other axes, or is damaged, which is reported when it is opened again
+    return nullptr;
+  }
 }
 
 // The samples of each call are read when they are needed, so a rank reads its part only.
@@ -136,6 +214,9 @@ SampleSource from_array(const std::string& file, const std::shared_ptr<data_prep
     normalization = {std::vector<float>(channels, 1.0F), std::vector<float>(channels, 0.0F)};
   }
   const bool images = takes_images(model);
+  if (images && floating && !options.raw && !model.float_images && expects_pixels(normalization)) {
+    require_pixels(*array, static_cast<std::size_t>(sample.elements()), file);
+  }
   const std::int64_t vocabulary = tokens ? train::least_vocabulary(model.graph).value() : 0;
   return {file, array->shape().extents().front(), [=](std::int64_t first, std::int64_t n) {
             const auto size = static_cast<std::size_t>(sample.elements());
@@ -143,7 +224,7 @@ SampleSource from_array(const std::string& file, const std::shared_ptr<data_prep
             array->read(static_cast<std::uint64_t>(first) * size, part);
             return std::visit(
                 [&](const auto& values) {
-                  if (tokens) require_tokens(std::span(values), size, first, vocabulary, file);
+                  require_values(std::span(values), size, first, vocabulary, file);
                   return images ? normalize_images(std::span(values), sample, last, normalization)
                                 : normalize_features(std::span(values), normalization);
                 },
@@ -216,21 +297,17 @@ std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const st
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model, const std::string& model_name,
                           const mpi::Communicator& world) {
-  const std::string name = lower_case(input);
-  if (name.ends_with(".npy")) {
-    return from_array(input, std::make_shared<data_prep::NpyReader>(archive::open_plain(input)), options,
-                      model);
-  }
-  if (name.ends_with(".npz")) {
-    return from_array(input, data_prep::open_npz_samples(input, options.split), options, model);
-  }
-  if (data_prep::is_hdf5_arrays(input) || name.ends_with(".mat")) {
-    return from_array(input, data_prep::open_hdf5_samples(input, options.split), options, model);
+  if (is_array(input)) {
+    const auto prepared = open_as_prepared(input, options, model, world.root());
+    return from_array(input, prepared ? prepared : open_array(input, options.split), options, model);
   }
   if (data_prep::has_hdf5_ending(input) || data::has_shards(input)) {
     return from_dataset(input, options.split, model, model_name, world);
   }
   if (is_raw_file(input)) return samples_from_raw_file(input, model, world.root());
+  if (lower_case(input).ends_with(".gz")) {
+    throw Error(fmt::format("{}: is compressed", input), "unpack it: gunzip --keep " + shell_word(input));
+  }
   if (!takes_images(model)) {
     throw Error(fmt::format("{}: expected to be a picture, but the model takes samples of shape {}", input,
                             model.graph.input_shape().to_string()),

@@ -35,10 +35,12 @@ std::vector<float> inputs_of(const data::BatchLoader& loader, std::span<const st
 
 /// Opens an input of the command line: a picture (decoded to the model's channels, and fitted to its height
 /// and width like the training pictures); a .npy array, or a split of a .npz or of arrays in an HDF5 file
-/// (h5py, MATLAB), read in parts, in the units of the stored samples, with features (N, F), sequences (N, L,
-/// F), tokens (N, L) or pictures (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W); a split of a
-/// dataset (.h5); or texts or rows (.csv, .tsv, .txt), see samples_from_raw_file. Throws Error naming the
-/// file if it does not fit the model; reading throws for a value of an array that is no token of the model.
+/// (h5py, MATLAB), read in parts, in the units of the stored samples, with the axes that the training arrays
+/// had by an option of `prepare` if they fit, else with features (N, F), sequences (N, L, F), tokens (N, L)
+/// or pictures (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W); a split of a dataset (.h5); or
+/// texts or rows (.csv, .tsv, .txt), see samples_from_raw_file. Throws Error naming the file if it does not
+/// fit the model, or has fractions of 1 for pixels; reading throws for a value of an array that is not finite
+/// or no token of the model.
 /// The ranks of a node hold one copy of a dataset, of which each reads its part: collective over `world`.
 /// `model_name`: the file of the model, for messages.
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
@@ -49,7 +51,7 @@ SampleSource samples_from(const std::string& input, const SampleOptions& options
 std::vector<SampleSource> samples_from_texts(const std::vector<std::string>& texts,
                                              const run::ModelDescription& model);
 
-/// True for .csv, .tsv and .txt files.
+/// True for .csv, .tsv and .txt files; case does not count.
 bool is_raw_file(const std::string& input);
 
 /// A CSV with the text column or the table columns of the training data (other columns are ignored), or a

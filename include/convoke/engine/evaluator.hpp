@@ -78,7 +78,8 @@ class Evaluator {
   std::vector<float> raw(std::span<const float> samples);
   std::vector<float> raw(const data::BatchLoader& loader, std::span<const std::uint32_t> ids);
 
-  /// Converts outputs to class probabilities, (n, classes).
+  /// Converts outputs to class probabilities, (n, classes). With predicts_number(), they only say which label
+  /// is nearest: 1 for it.
   std::vector<float> to_probabilities(std::vector<float> outputs) const;
   std::vector<float> predict(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
     return to_probabilities(outputs(loader, ids));
@@ -100,6 +101,8 @@ class Evaluator {
   std::int64_t classes() const { return options_.classes; }
   const nn::ValueSpec& input_shape() const { return input_; }
   const Shape& output_shape() const { return output_; }
+  /// nn::predicts_number() of this network.
+  bool predicts_number() const;
   std::int64_t chunk() const { return chunk_; }
   /// The plan of the first worker, for benchmarks.
   nn::Network& plan() { return workers_.front(); }

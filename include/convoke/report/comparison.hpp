@@ -78,16 +78,15 @@ Table differences(const std::string& what, std::span<const NamedKeys> runs);
 /// Runs ordered by their validation accuracy.
 struct Ranking {
   Table table;                        ///< rank, run, keys, validation and test accuracy, makespan
+  std::string note;                   ///< what the ranks or the results are for; may be empty
   std::vector<std::string> warnings;  ///< why the ranks may be meaningless
 };
 
-inline constexpr const char* kRankedByValidation =
-    "Ranked by validation accuracy. Select a run by it; report the test accuracy only of the run that "
-    "you selected.";
-
 /// Ranks the runs, the best first; runs without a validation come last and have no rank. `recipes` are in the
 /// order of `runs`. Keys in which the recipes differ are columns if they are few; otherwise see
-/// differences(). No rows if no run has validations.
+/// differences(). No rows if no run has validations. If the runs have different datasets, as the folds of a
+/// cross-validation do, none is to be selected: then the note has the mean and the standard deviation (divisor
+/// n - 1) of their test scores.
 Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recipes);
 
 /// Returns a page about two or more runs: their results side by side, curves in common charts, speed-up and

@@ -33,13 +33,17 @@ struct SoupOutcome {
 /// The evaluation of several models on the same samples: of each model, and of their votes.
 struct Evaluation {
   std::int64_t samples = 0;
+  /// The models predict the label as a number (nn::predicts_number): ranking and calibration are empty, and
+  /// mistakes have outputs instead of probabilities.
+  bool numbers = false;
   std::vector<engine::Score> members;
   std::vector<RuleOutcome> rules;    ///< one for each rule; all are equal with one member
   vote::Diversity diversity{1};      ///< of each pair of members
   Ranking ranking;                   ///< from the members' mean probabilities
   metrics::Calibration calibration;  ///< from the members' mean probabilities
   std::vector<metrics::Calibration> member_calibration;
-  std::vector<SoupOutcome> soups;  ///< of these models, on the same samples; after training, if wanted
+  std::vector<SoupOutcome> soups;        ///< of these models, on the same samples; after training, if wanted
+  std::vector<std::int64_t> not_finite;  ///< of each member: samples with NaN or infinite outputs
 
   /// Throws Error that lists the known rules.
   const RuleOutcome& rule(const std::string& name) const;

@@ -24,6 +24,10 @@ bool outputs_are_activated(const Graph& graph, const Loss& loss) {
   return own == activation || (activation == "sigmoid" && !own.empty());
 }
 
+bool predicts_number(const Loss& loss, std::int64_t outputs_per_sample) {
+  return outputs_per_sample == 1 && loss.activation().empty();
+}
+
 bool look_activated(std::span<const float> outputs, std::int64_t k, std::string_view activation) {
   constexpr float kRounding = 0.01F;
   const auto each = static_cast<std::size_t>(k);

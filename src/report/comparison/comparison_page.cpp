@@ -51,9 +51,8 @@ void add_ranking(Page& page, const std::vector<Compared>& runs, const std::vecto
   for (const Compared& each : runs) recipes.push_back({each.name, recipe_keys(each.run)});
   const Ranking ranking = ranked(results, recipes);
   for (const std::string& warning : ranking.warnings) page.warning(warning);
-  if (ranking.table.rows.empty()) return;
-  page.add(ranking.table);
-  page.paragraph(kRankedByValidation);
+  if (!ranking.table.rows.empty()) page.add(ranking.table);
+  if (!ranking.note.empty()) page.paragraph(ranking.note);
 }
 
 void add_results(Page& page, const std::vector<Compared>& runs, const std::string& made_by) {

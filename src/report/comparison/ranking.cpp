@@ -1,6 +1,9 @@
 #include "convoke/report/comparison.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -47,6 +50,36 @@ bool validated_alike(std::span<const RunResult> runs, std::span<const NamedKeys>
   return true;
 }
 
+// Returns the content hashes of the datasets, as far as they are known.
+std::set<std::string> datasets_of(std::span<const RunResult> runs) {
+  std::set<std::string> hashes;
+  for (const RunResult& run : runs) {
+    if (!run.content_hash.empty()) hashes.insert(run.content_hash);
+  }
+  return hashes;
+}
+
+// Returns "mean 67.67 %, standard deviation 7.22 points" of a score of at least two runs.
+std::string spread_of(std::span<const RunResult> runs, double RunResult::*score) {
+  const auto n = static_cast<double>(runs.size());
+  double mean = 0, squares = 0;
+  for (const RunResult& run : runs) mean += run.*score / n;
+  for (const RunResult& run : runs) squares += std::pow(run.*score - mean, 2);
+  return fmt::format("mean {:.2f} %, standard deviation {:.2f} points", 100 * mean,
+                     100 * std::sqrt(squares / (n - 1)));
+}
+
+std::string note_on_datasets(std::span<const RunResult> runs) {
+  if (datasets_of(runs).size() < runs.size()) {
+    return "The runs have different datasets, so do not select one by its place. For the mean of a "
+           "cross-validation, compare the runs of one recipe, one for each fold.";
+  }
+  return fmt::format(
+      "Over {} runs on different datasets: test accuracy: {}; F1 (weighted): {}. The result of a "
+      "cross-validation is this mean; do not select one of its folds.",
+      runs.size(), spread_of(runs, &RunResult::accuracy), spread_of(runs, &RunResult::f1));
+}
+
 }  // namespace
 
 std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
@@ -85,6 +118,8 @@ Table differences(const std::string& what, std::span<const NamedKeys> runs) {
 Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recipes) {
   constexpr std::size_t kFewKeys = 6;
   Ranking ranking;
+  const bool other_data = datasets_of(runs).size() > 1;
+  if (other_data) ranking.note = note_on_datasets(runs);
   const auto known = [&](std::size_t r) { return runs[r].validation_accuracy.has_value(); };
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -92,6 +127,7 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
     return runs[a].validation_accuracy > runs[b].validation_accuracy;  // no value is below every number
   });
   if (order.empty() || !known(order.front())) {
+    if (other_data) return ranking;
     ranking.warnings.emplace_back(
         "No run has validations (data.validation_split), so the runs are not ranked: selecting by test "
         "accuracy would bias the test.");
@@ -101,6 +137,11 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
     ranking.warnings.emplace_back(
         "The runs were not all validated on the same samples, so small differences between their validation "
         "accuracies are meaningless.");
+  }
+  if (!other_data) {
+    ranking.note =
+        "Ranked by validation accuracy. Select a run by it; report the test accuracy only of the run that you "
+        "selected.";
   }
   Table keys = differences("key", recipes);
   if (keys.rows.size() > kFewKeys) keys.rows.clear();

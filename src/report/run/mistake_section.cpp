@@ -60,14 +60,19 @@ class TestSamples {
   std::string missing_;
 };
 
-// Returns "2 (98 %), 2 (71 %), 3 (55 %)", with non-breaking spaces inside entries.
+// True if the model predicts the label as a number, so that the mistake has outputs instead of probabilities.
+bool has_outputs(const Settings& mistake) { return mistake.find("outputs") != nullptr; }
+
+// Returns "2 (98 %), 2 (71 %), 3 (55 %)", with non-breaking spaces inside entries; of outputs "2 (1.94)".
 std::string votes_text(const Settings& mistake, const ClassNames& names) {
+  const bool outputs = has_outputs(mistake);
   const std::vector<double> votes = numbers_at(mistake, "votes");
-  const std::vector<double> probabilities = numbers_at(mistake, "probabilities");
+  const std::vector<double> sure = numbers_at(mistake, outputs ? "outputs" : "probabilities");
   std::vector<std::string> texts;
-  for (std::size_t m = 0; m < std::min({votes.size(), probabilities.size(), kMostVotes}); ++m) {
+  for (std::size_t m = 0; m < std::min({votes.size(), sure.size(), kMostVotes}); ++m) {
     texts.push_back(
-        fmt::format("{}\u00a0({:.0f}\u00a0%)", names(std::llround(votes[m])), 100 * probabilities[m]));
+        fmt::format("{}\u00a0({})", names(std::llround(votes[m])),
+                    outputs ? fmt::format("{:.4g}", sure[m]) : fmt::format("{:.0f}\u00a0%", 100 * sure[m])));
   }
   if (votes.size() > texts.size()) texts.push_back(fmt::format("and {} more", votes.size() - texts.size()));
   return join(texts);
@@ -115,13 +120,16 @@ void add_mistakes(Page& page, const RunRecord& run) {
     return;
   }
   const bool votes = numbers_at(run.evaluation, "members").size() > 1;
+  const bool outputs = has_outputs(mistakes.front().details);
   page.paragraph(fmt::format(
       "The test samples whose true class {}. They show what the network confuses; some may have a "
       "wrong label.",
-      votes ? fmt::format("is least probable by the mean of the members' probabilities, and was "
-                          "not elected by the {} vote",
-                          rule)
-            : std::string("the model finds least probable")));
+      votes     ? fmt::format("is {}, and was not elected by the {} vote",
+                          outputs ? "farthest from the mean of the members' outputs"
+                                      : "least probable by the mean of the members' probabilities",
+                              rule)
+      : outputs ? std::string("is farthest from the model's output, a number")
+                : std::string("the model finds least probable")));
   if (!run.maps.empty()) {
     page.paragraph(fmt::format(
         "Each picture is shown three times: as it is, with what speaks for the predicted class, and with "
@@ -134,8 +142,14 @@ void add_mistakes(Page& page, const RunRecord& run) {
   if (!samples.there()) page.paragraph("The samples cannot be shown: " + samples.missing() + ".");
 
   std::vector<Figure> figures;
-  Table table{{"sample", "true class", votes ? "its mean probability" : "its probability",
-               votes ? "elected by " + rule : "predicted", votes ? "votes" : "probability"},
+  Table table{{"sample", "true class",
+               outputs ? votes ? "mean output" : "output"
+               : votes ? "its mean probability"
+                       : "its probability",
+               votes ? "elected by " + rule : "predicted",
+               votes     ? "votes"
+               : outputs ? "nearest class"
+                         : "probability"},
               {}};
   if (samples.there() && !samples.images())
     table.columns.emplace_back(samples.kind() == "tokens" ? "text" : "values");
@@ -153,7 +167,9 @@ void add_mistakes(Page& page, const RunRecord& run) {
       continue;
     }
     table.rows.push_back({fmt::format("{} {}", split, sample), truth,
-                          Cell::percent(number_at(mistake, "probability"), 2), decision, votes_of_members});
+                          outputs ? Cell::number(number_at(mistake, "output"))
+                                  : Cell::percent(number_at(mistake, "probability"), 2),
+                          decision, votes_of_members});
     if (samples.there()) table.rows.back().emplace_back(samples.excerpt(sample));
   }
   if (samples.images()) {

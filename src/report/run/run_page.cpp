@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "convoke/core/lookup.hpp"
@@ -63,6 +64,10 @@ std::string scores_note(const RunRecord& run) {
       samples, vote_text(run));
 }
 
+std::string of_all(double count, double all) {
+  return count_text(count) + " of " + (std::isfinite(all) ? count_text(all) : "?");
+}
+
 Facts costs(const RunRecord& run) {
   Facts facts;
   const auto add = [&](const char* name, const char* path, const auto& text) {
@@ -76,8 +81,11 @@ Facts costs(const RunRecord& run) {
   }
   add("Images per second", "images_per_second", count_text);
   add("Core-seconds", "core_seconds", [](double seconds) { return fmt::format("{:.1f}", seconds); });
-  add("Epochs", "epochs", count_text);
   const std::vector<Settings> members = tables_at(run.summary, "member_facts");
+  double trained = 0;  // by the member that trained longest
+  for (const Settings& member : members) trained = std::max(trained, number_at(member, "epochs"));
+  add("Epochs", "epochs",
+      [&](double all) { return 0 < trained && trained < all ? of_all(trained, all) : count_text(all); });
   if (members.size() == 1 && number_at(members.front(), "stopped_at_step") > 0) {
     facts.emplace_back("Stopped early after",
                        count_text(number_at(members.front(), "stopped_at_step")) + " steps");
@@ -86,10 +94,6 @@ Facts costs(const RunRecord& run) {
   add("Micro-batch", "micro_batch", count_text);
   add("Parameters", "parameters", count_text);
   return facts;
-}
-
-std::string of_all(double count, double all) {
-  return count_text(count) + " of " + (std::isfinite(all) ? count_text(all) : "?");
 }
 
 // The status of a run that has not ended.

@@ -19,6 +19,10 @@ std::string_view activation_of_outputs(const Graph& graph);
 /// key `outputs` of the loss decides, or with "auto" the network. True for a loss without activation.
 bool outputs_are_activated(const Graph& graph, const Loss& loss);
 
+/// True if a network with so many outputs per sample predicts the label as a number, which has no
+/// probabilities: one output, and a loss without activation (mean squared error).
+bool predicts_number(const Loss& loss, std::int64_t outputs_per_sample);
+
 /// Returns false if `outputs`, (n, k), cannot be values of `activation`: one of them is not in [0, 1], or,
 /// for "softmax", the k outputs of a sample do not have the sum 1. The tolerance is that of bf16.
 bool look_activated(std::span<const float> outputs, std::int64_t k, std::string_view activation);
