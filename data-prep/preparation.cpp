@@ -26,6 +26,7 @@ std::string preparation_kind(const std::string& preparation, const std::string& 
 namespace {
 
 constexpr const char* kReading = "reading";
+constexpr const char* kAxes = "axes";
 
 struct ReadingKey {
   const char* name;
@@ -58,10 +59,25 @@ ReadingOptions reading_in(const std::string& preparation, const std::string& whe
   return reading;
 }
 
+std::string preparation_of_axes(const std::string& axes) {
+  Json json;
+  json[kAxes] = axes;
+  return json.dump();
+}
+
+std::string axes_in(const std::string& preparation, const std::string& where) {
+  if (preparation.empty()) return {};
+  const Json json = parsed(preparation, where);
+  const auto axes = json.find(kAxes);
+  return axes != json.end() && axes->is_string() ? axes->get<std::string>() : "";
+}
+
 bool prepare_alike(const std::string& a, const std::string& b) {
   const auto samples_of = [](const std::string& preparation) {
     Json json = parsed(preparation, "a preparation");
-    for (const char* key : {"splits", "shuffled", "left_out", "reading"}) json.erase(key);  // not of a sample
+    for (const char* key : {"splits", "shuffled", "left_out", kReading, kAxes}) {
+      json.erase(key);  // not of a sample
+    }
     return json;
   };
   return samples_of(a) == samples_of(b);

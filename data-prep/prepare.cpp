@@ -248,7 +248,17 @@ class Preparation {
     describe_preparation();
     output.write(decoding_.spool(), report_);
     if (team_.index == 0) {
-      report_.absent = absent_classes(catalog_, output.items(splits_.training()), report_.info.class_names);
+      const auto absent_in = [&](std::size_t split) {
+        return absent_classes(catalog_, output.items(split), report_.info.class_names);
+      };
+      report_.absent = absent_in(splits_.training());
+      for (std::size_t s = 0; s < splits_.names.size(); ++s) {
+        const std::vector<std::string> absent = absent_in(s);
+        if (s == splits_.training() || absent.empty()) continue;
+        report_.notes.push_back(fmt::format("split {} has no samples of {} of {} classes: {}",
+                                            splits_.names[s], absent.size(), catalog_.classes,
+                                            listing(absent, 8)));
+      }
     }
   }
 

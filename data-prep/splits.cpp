@@ -138,8 +138,9 @@ class Dealer {
     std::vector<std::int32_t> stratum_of;
     for (std::size_t i = 0; i < catalog_.items.size(); ++i)
       stratum_of.push_back(static_cast<std::int32_t>(stratum(i)));
-    const std::vector<std::size_t> part_of =
+    std::vector<std::size_t> part_of =
         data::deal_groups(units, stratum_of, fractions_, {options_.seed, Purpose::kSplit, 0, 0});
+    data::supply_strata(units, stratum_of, fractions_, part_of);
     for (std::size_t u = 0; u < units.size(); ++u) {
       for (const std::size_t item : units[u]) part[item] = static_cast<std::int32_t>(part_of[u]);
     }

@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data_prep/preparation.hpp"
 #include "sources/axes.hpp"
 #include "sources/labels.hpp"
 #include "sources/named_arrays.hpp"
@@ -116,6 +117,7 @@ class ArraySource final : public Source {
       add_format(*samples_[i]);
       add_items(pairs[i], *samples_[i], std::move(labels[i]));
     }
+    if (!options.arrays.axes.empty()) format_.preparation = preparation_of_axes(options.arrays.axes);
     if (format_.type == data::SampleType::kInt32) find_vocabulary();
     if (!options.class_names.empty()) catalog_.class_names = options.class_names;
     say_what_was_taken(samples, names, options);

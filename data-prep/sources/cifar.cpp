@@ -9,6 +9,7 @@
 #include "convoke/archive/byte_reader.hpp"
 #include "convoke/core/error.hpp"
 #include "files/lines.hpp"
+#include "sources/labels.hpp"
 #include "sources/value_range.hpp"
 
 namespace convoke::data_prep {
@@ -80,20 +81,23 @@ std::vector<std::string> read_names(const fs::path& file) {
 
 class CifarSource final : public Source {
  public:
-  CifarSource(const fs::path& folder, const CifarKind& kind, std::vector<std::string> class_names)
+  CifarSource(const fs::path& folder, const CifarKind& kind, const std::vector<std::string>& class_names)
       : kind_(kind), record_(kind.record_bytes()) {
     catalog_.classes = kind.classes;
     for (const Batch& batch : kind.batches) add_batch(folder, batch);
-    catalog_.class_names = std::move(class_names);
     const fs::path names = folder / kind.names;
-    if (catalog_.class_names.empty() && fs::exists(names)) {
+    if (!fs::exists(names)) {
+      catalog_.class_names = class_names;
+    } else {
       catalog_.class_names = read_names(names);
       if (catalog_.class_names.size() != static_cast<std::size_t>(kind.classes)) {
         throw Error(fmt::format("{}: has {} names; {} has {} classes", names.string(),
                                 catalog_.class_names.size(), kind.name, kind.classes));
       }
+      rename_classes(catalog_, class_names, folder.string());
     }
-    catalog_.assumptions = {samples_taken(format(), kind.name), classes_taken(catalog_), values_taken(*this)};
+    catalog_.assumptions.insert(catalog_.assumptions.begin(), {samples_taken(format(), kind.name),
+                                                               classes_taken(catalog_), values_taken(*this)});
     catalog_.provenance = fmt::format("{}, binary version, of {}", kind.name, folder.string());
   }
 

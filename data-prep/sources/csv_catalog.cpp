@@ -63,11 +63,11 @@ std::optional<std::size_t> find_column(const CsvHeader& header, const std::strin
   return {};
 }
 
-std::optional<CsvReading> csv_beginning(const fs::path& file) {
+std::optional<CsvReading> csv_beginning(const fs::path& file, const ReadingOptions& options) {
   const std::string extension = lower_case(file.extension().string());
   if ((extension != ".csv" && extension != ".tsv") || !fs::is_regular_file(file)) return {};
   try {
-    CsvReading reading = examine_csv(file, {}, CsvExtent::kBeginning);
+    CsvReading reading = examine_csv(file, options, CsvExtent::kBeginning);
     if (reading.header.names.size() >= 2) return reading;
   } catch (const Error&) {  // reported when it is opened
   }

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <sstream>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
+#include "convoke/data_prep/files/number.hpp"
 #include "convoke/os/file.hpp"
 #include "sources/csv_header.hpp"
 
@@ -27,18 +29,6 @@ constexpr std::array kYesNo{Named<bool>{"yes", true}, Named<bool>{"no", false}};
 constexpr std::array kSeparators{Named<char>{"tab", '\t'},  Named<char>{"\\t", '\t'},
                                  Named<char>{"blank", ' '}, Named<char>{"blanks", ' '},
                                  Named<char>{"comma", ','}, Named<char>{"semicolon", ';'}};
-
-char delimiter_from(const std::string& separator) {
-  if (separator.size() == 1 && separator[0] != '"' && separator[0] != '\n' && separator[0] != '\r' &&
-      static_cast<unsigned char>(separator[0]) < 0x80) {
-    return separator[0];
-  }
-  const auto it = std::find_if(kSeparators.begin(), kSeparators.end(),
-                               [&](const Named<char>& known) { return known.name == separator; });
-  if (it != kSeparators.end()) return it->value;
-  throw Error(fmt::format("the separator \"{}\" is not one character", separator),
-              "write --separator ';', for example, or --separator tab");
-}
 
 /// The bytes of a file, or of its beginning.
 struct Bytes {
@@ -87,6 +77,15 @@ std::ptrdiff_t separators_in(const std::string& line, std::string_view separator
     }
   }
   return count;
+}
+
+// Returns the cells of a line without quotes.
+std::vector<std::string> cells_of(const std::string& line, char delimiter) {
+  std::vector<std::string> cells;
+  std::istringstream in(line);
+  for (std::string cell; delimiter == ' ' ? bool(in >> cell) : bool(std::getline(in, cell, delimiter));)
+    cells.push_back(cell);
+  return cells;
 }
 
 /// Finds the parts of a CsvReading one after another.
@@ -167,6 +166,10 @@ class Examination {
         separators(lines[comments]) > 0 && separators(lines[comments]) == separators(lines[comments - 1]);
     reading_.format.skipped_lines = comments - (hash_header_ ? 1 : 0);
     if (reading_.format.skipped_lines == 0) return;
+    if (no_header && of_row == 0) {
+      comments_ = {lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(comments)};
+      first_row_ = lines[comments];
+    }
     assume({.what = "comments",
             .taken = fmt::format("{} at the beginning", counted(reading_.format.skipped_lines, "line")),
             .why = "they begin with #",
@@ -206,12 +209,24 @@ class Examination {
     } else {
       delimiter = CsvReader(reading_.file, reading_.format).delimiter();
     }
+    examine_comments(delimiter);
     assume({.what = "separator",
             .taken = separator_name(delimiter),
             .why = !options_.separator.empty() ? "as the option says"
                    : separator_line_ != '\0'   ? "as line 1 says"
                                                : "",
             .option = "--separator"});
+  }
+
+  // Comments above rows with another separator, such as blanks, may be rows only if they have as many cells,
+  // and if the first column does not hold numbers.
+  void examine_comments(char delimiter) {
+    const std::vector<std::string> row = cells_of(first_row_, delimiter);
+    if (row.size() < 2) return;
+    reading_.assumptions.back().doubtful =
+        !number_in(row[0]) && std::ranges::any_of(comments_, [&](const std::string& line) {
+          return cells_of(line, delimiter).size() == row.size();
+        });
   }
 
   void find_quoting() {
@@ -333,6 +348,8 @@ class Examination {
   Bytes bytes_;
   char separator_line_ = '\0';
   bool hash_header_ = false;
+  std::vector<std::string> comments_;  // that may be rows; and the first line below
+  std::string first_row_;
 };
 
 }  // namespace
@@ -356,6 +373,18 @@ ReadingOptions CsvReading::options_for_prediction(ReadingOptions given) const {
 CsvReading examine_csv(const fs::path& file, const ReadingOptions& options, CsvExtent extent) {
   if (fs::is_directory(file)) throw Error(fmt::format("{}: is a folder", file.string()));
   return Examination(file, options, extent).run();
+}
+
+char delimiter_from(const std::string& separator) {
+  if (separator.size() == 1 && separator[0] != '"' && separator[0] != '\n' && separator[0] != '\r' &&
+      static_cast<unsigned char>(separator[0]) < 0x80) {
+    return separator[0];
+  }
+  const auto it = std::find_if(kSeparators.begin(), kSeparators.end(),
+                               [&](const Named<char>& known) { return known.name == separator; });
+  if (it != kSeparators.end()) return it->value;
+  throw Error(fmt::format("the separator \"{}\" is not one character", separator),
+              "write --separator ';', for example, or --separator tab");
 }
 
 std::string separator_name(char delimiter) {

@@ -261,9 +261,10 @@ std::unique_ptr<Source> open_hdf5_arrays(const fs::path& file, const SourceOptio
   return open_array_source(std::make_unique<Hdf5Arrays>(file, options), options);
 }
 
-std::shared_ptr<SampleArray> open_hdf5_samples(const fs::path& file, const std::string& split) {
+std::shared_ptr<SampleArray> open_hdf5_samples(const fs::path& file, const std::string& split,
+                                               const std::string& axes) {
   refuse_old_matlab(file);
-  return open_samples_of(std::make_unique<Hdf5Arrays>(file, SourceOptions{}), split);
+  return open_samples_of(std::make_unique<Hdf5Arrays>(file, SourceOptions{.arrays = {.axes = axes}}), split);
 }
 
 }  // namespace convoke::data_prep

@@ -197,7 +197,8 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
     throw Error(fmt::format("{}: has {} different labels in {} rows", where,
                             format_count(static_cast<std::int64_t>(found.size())),
                             format_count(static_cast<std::int64_t>(cells.size()))),
-                "so many values cannot be classes: choose another column with --label-column");
+                "Convoke classifies: choose a column of classes with --label-column, or cut the numbers into "
+                "ranges (for example with pandas.cut); for regression use another program");
   }
   ClassLabels result;
   std::vector<std::string> names = in_order(found);

@@ -223,8 +223,8 @@ class Manifest final : public Source {
 
 }  // namespace
 
-bool is_manifest(const fs::path& path) {
-  const std::optional<CsvReading> reading = csv_beginning(path);
+bool is_manifest(const fs::path& path, const ReadingOptions& options) {
+  const std::optional<CsvReading> reading = csv_beginning(path, options);
   return reading && find_path_column(reading->header, "", *reading);
 }
 

@@ -7,6 +7,7 @@
 
 #include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
+#include "sources/axes.hpp"
 #include "sources/named_arrays.hpp"
 
 namespace convoke::data_prep {
@@ -50,6 +51,35 @@ class NumpyArrays final : public NamedArrays {
   std::optional<archive::ZipFile> archive_;  // none: a folder
 };
 
+/// An array whose samples are put in the usual order of axes when they are read.
+class OrderedArray final : public SampleArray {
+ public:
+  OrderedArray(std::shared_ptr<SampleArray> array, const std::string& axes)
+      : SampleArray(array->name()), array_(std::move(array)), axes_(axes) {
+    shape_ = axes_.in_order(array_->shape());
+    none_ = array_->values(0);
+  }
+
+  void read(std::uint64_t first, NpyValues& values) override {
+    array_->read(first, values);
+    std::visit(
+        [&]<class T>(std::vector<T>& all) {
+          if (all.empty()) return;
+          const std::int64_t size = shape_.elements() / shape_[0];
+          for (auto begin = all.begin(); begin != all.end(); begin += size) {
+            std::vector<T> sample(begin, begin + size);
+            axes_.put_in_order(sample, array_->shape());
+            std::copy(sample.begin(), sample.end(), begin);
+          }
+        },
+        values);
+  }
+
+ private:
+  std::shared_ptr<SampleArray> array_;
+  Axes axes_;
+};
+
 }  // namespace
 
 bool is_numpy(const fs::path& path) {
@@ -70,6 +100,10 @@ std::unique_ptr<Source> open_numpy(const fs::path& path, const SourceOptions& op
 
 std::shared_ptr<SampleArray> open_npz_samples(const fs::path& npz, const std::string& split) {
   return open_samples_of(std::make_unique<NumpyArrays>(npz), split);
+}
+
+std::shared_ptr<SampleArray> in_order(std::shared_ptr<SampleArray> array, const std::string& axes) {
+  return std::make_shared<OrderedArray>(std::move(array), axes);
 }
 
 }  // namespace convoke::data_prep

@@ -32,30 +32,36 @@ constexpr std::string_view kImageFolder = "image-folder";
 
 struct Entry {
   std::string_view name;
-  bool (*detects)(const std::filesystem::path&);
+  bool (*detects)(const std::filesystem::path&, const ReadingOptions&);
   std::unique_ptr<Source> (*opens)(const std::filesystem::path&, const SourceOptions&);
 };
 
+// Detects a kind that is no table, so the options of reading do not matter.
+template <bool (*kDetects)(const std::filesystem::path&)>
+bool by_path(const std::filesystem::path& path, const ReadingOptions& /*options*/) {
+  return kDetects(path);
+}
+
 // Tried in this order.
 constexpr std::array kSources{
-    Entry{"idx", is_idx, open_idx},
-    Entry{"cifar", is_cifar, open_cifar},
-    Entry{"numpy", is_numpy, open_numpy},
-    Entry{"hdf5", is_hdf5_arrays, open_hdf5_arrays},
-    Entry{"io-traces", is_io_traces, open_io_traces},
+    Entry{"idx", by_path<is_idx>, open_idx},
+    Entry{"cifar", by_path<is_cifar>, open_cifar},
+    Entry{"numpy", by_path<is_numpy>, open_numpy},
+    Entry{"hdf5", by_path<is_hdf5_arrays>, open_hdf5_arrays},
+    Entry{"io-traces", by_path<is_io_traces>, open_io_traces},
     Entry{"manifest", is_manifest, open_manifest},
-    Entry{kImageFolder, is_image_folder, open_image_folder},
-    Entry{"tfrecord", is_tfrecord, open_tfrecord},
-    Entry{"webdataset", is_webdataset, open_webdataset},
-    Entry{"text-folder", is_text_folder, open_text_folder},
+    Entry{kImageFolder, by_path<is_image_folder>, open_image_folder},
+    Entry{"tfrecord", by_path<is_tfrecord>, open_tfrecord},
+    Entry{"webdataset", by_path<is_webdataset>, open_webdataset},
+    Entry{"text-folder", by_path<is_text_folder>, open_text_folder},
     Entry{"text-csv", is_text_csv, open_text_csv},
     Entry{"table", is_table_csv, open_table_csv},
 };
 
 // Returns the first kind that recognizes `path`, or nullptr.
-const Entry* recognize(const std::filesystem::path& path) {
+const Entry* recognize(const std::filesystem::path& path, const ReadingOptions& options) {
   const auto it = std::find_if(kSources.begin(), kSources.end(),
-                               [&](const Entry& source) { return source.detects(path); });
+                               [&](const Entry& source) { return source.detects(path, options); });
   return it == kSources.end() ? nullptr : &*it;
 }
 
@@ -63,11 +69,12 @@ const Entry* recognize(const std::filesystem::path& path) {
 constexpr std::array<std::string_view, 3> kCsvKinds{"manifest", "text-csv", "table"};
 
 // Returns the CSVs in a folder, except those that `convoke prepare` writes.
-std::vector<std::filesystem::path> csv_files_in(const std::filesystem::path& folder) {
+std::vector<std::filesystem::path> csv_files_in(const std::filesystem::path& folder,
+                                                const ReadingOptions& options) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with('.') && !name.ends_with(".findings.csv") && is_table_csv(entry.path()))
+    if (!name.starts_with('.') && !name.ends_with(".findings.csv") && is_table_csv(entry.path(), options))
       files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -76,13 +83,15 @@ std::vector<std::filesystem::path> csv_files_in(const std::filesystem::path& fol
 
 // Returns the CSVs of a folder that may list its samples: of the kind `named` or, if empty, of the first kind
 // that any of them has.
-std::vector<std::filesystem::path> candidates_in(const std::filesystem::path& folder,
-                                                 std::string_view named) {
-  const std::vector<std::filesystem::path> files = csv_files_in(folder);
+std::vector<std::filesystem::path> candidates_in(const std::filesystem::path& folder, std::string_view named,
+                                                 const ReadingOptions& options) {
+  const std::vector<std::filesystem::path> files = csv_files_in(folder, options);
   std::vector<std::filesystem::path> found;
   for (const std::string_view kind : kCsvKinds) {
     if (!named.empty() && kind != named) continue;
-    std::copy_if(files.begin(), files.end(), std::back_inserter(found), find_in(kSources, kind, "").detects);
+    const auto detects = find_in(kSources, kind, "").detects;
+    std::copy_if(files.begin(), files.end(), std::back_inserter(found),
+                 [&](const std::filesystem::path& file) { return detects(file, options); });
     if (!found.empty()) break;
   }
   return found;
@@ -90,14 +99,15 @@ std::vector<std::filesystem::path> candidates_in(const std::filesystem::path& fo
 
 // If a CSV in a folder lists its samples, the folder stands for that CSV: pictures without class folders and
 // their labels (EyePACS, APTOS), or a table. Throws Error naming the CSVs if there are several.
-std::filesystem::path resolve_folder(const std::filesystem::path& path, const std::string& kind) {
+std::filesystem::path resolve_folder(const std::filesystem::path& path, const std::string& kind,
+                                     const ReadingOptions& options) {
   const bool csv_kind = std::find(kCsvKinds.begin(), kCsvKinds.end(), kind) != kCsvKinds.end();
   if (!std::filesystem::is_directory(path) || data::has_shards(path) || (!kind.empty() && !csv_kind))
     return path;
-  const Entry* const source = recognize(path);
+  const Entry* const source = recognize(path, options);
   const bool other = source != nullptr && (source->name != kImageFolder || has_class_folders(path));
   if (other && kind.empty()) return path;
-  const std::vector<std::filesystem::path> found = candidates_in(path, kind);
+  const std::vector<std::filesystem::path> found = candidates_in(path, kind, options);
   if (found.empty()) return path;
   if (found.size() == 1) return found.front();
   throw Error(fmt::format("{}: several of its CSV files may list its samples", path.string()),
@@ -112,8 +122,9 @@ struct Choice {
 };
 
 // Returns the kind of a CSV whose columns the options name, by the contents of these columns; else "".
-std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptions& columns) {
-  if (!is_table_csv(path)) return {};
+std::string kind_by_columns(const std::filesystem::path& path, const SourceOptions& options) {
+  const ColumnOptions& columns = options.columns;
+  if (!is_table_csv(path, options.reading)) return {};
   if (!columns.path.empty()) return "manifest";
   if (!columns.text.empty()) return "text-csv";
   if (!columns.features.empty()) return "table";
@@ -163,13 +174,15 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
     throw Error(fmt::format("{}: is {}, not a file or folder", given.string(), special),
                 "store the data in a file, because a source is read several times");
   }
-  const std::filesystem::path path = resolve_folder(given, named);
-  const std::string kind = named.empty() ? kind_by_columns(path, options.columns) : named;
+  if (!options.reading.separator.empty())
+    delimiter_from(options.reading.separator);  // a wrong one detects nothing
+  const std::filesystem::path path = resolve_folder(given, named, options.reading);
+  const std::string kind = named.empty() ? kind_by_columns(path, options) : named;
   if (!kind.empty()) {
     return {path, &find_in(kSources, kind, "kind of source"),
             named.empty() ? "by the columns that the options name" : "as the option says"};
   }
-  if (const Entry* const source = recognize(path)) return {path, source, {}};
+  if (const Entry* const source = recognize(path, options.reading)) return {path, source, {}};
   if (const Entry* const source = read_as_table(path, options.reading)) return {path, source, {}};
   if (has_hdf5_ending(path)) {  // opening it says why it cannot be read
     return {path, &find_in(kSources, "hdf5", "kind of source"), "by its ending"};
@@ -196,8 +209,8 @@ Assumption assumed_kind(const std::filesystem::path& path, const SourceOptions& 
 
 bool is_source(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return false;
-  return recognize(path) != nullptr ||
-         (std::filesystem::is_directory(path) && !data::has_shards(path) && !csv_files_in(path).empty());
+  return recognize(path, {}) != nullptr ||
+         (std::filesystem::is_directory(path) && !data::has_shards(path) && !csv_files_in(path, {}).empty());
 }
 
 std::vector<std::string> source_kinds() { return names_in(kSources); }

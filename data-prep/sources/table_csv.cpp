@@ -202,7 +202,9 @@ class TableSource final : public Source {
 
 }  // namespace
 
-bool is_table_csv(const fs::path& path) { return csv_beginning(path).has_value(); }
+bool is_table_csv(const fs::path& path, const ReadingOptions& options) {
+  return csv_beginning(path, options).has_value();
+}
 
 std::unique_ptr<Source> open_table_csv(const fs::path& file, const SourceOptions& options) {
   return std::make_unique<TableSource>(file, options);

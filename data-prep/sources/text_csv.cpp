@@ -65,8 +65,8 @@ std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::
   return find_column(header, given, kTextColumns, file);
 }
 
-bool is_text_csv(const fs::path& path) {
-  const std::optional<CsvReading> reading = csv_beginning(path);
+bool is_text_csv(const fs::path& path, const ReadingOptions& options) {
+  const std::optional<CsvReading> reading = csv_beginning(path, options);
   return reading && find_text_column(*reading);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -75,7 +76,7 @@ class TfRecordIndex {
     expect_found(pictured_, roles_.picture, "picture", "--path-column", kPictureNames);
     expect_found(labeled_, roles_.label, "label", "--label-column", kLabelNames);
     set_labels(pictures_.catalog, labels_, options_.class_names, path_.string());
-    if (pictures_.catalog.class_names.empty()) name_classes();
+    if (pictures_.catalog.class_names.empty() || (numbered_ && !options_.class_names.empty())) name_classes();
     for (const auto& [what, name, option] : {std::tuple("pictures", roles_.picture, "--path-column"),
                                              std::tuple("labels", roles_.label, "--label-column")})
       pictures_.catalog.assumptions.push_back({.what = what,
@@ -129,6 +130,7 @@ class TfRecordIndex {
           record.offset + static_cast<std::uint64_t>(picture->bytes.data() - record.data.data());
       pictures_.places.back().bytes = picture->bytes.size();
       labels_.back() = text_of(*label);
+      numbered_ = numbered_ || label->kind != Kind::kBytes;
       const TfFeature* const text = find(features, roles_.text);
       if (text != nullptr && text->kind == Kind::kBytes) texts_.back() = text->text();
     }
@@ -176,9 +178,11 @@ class TfRecordIndex {
                 fmt::format("choose it with {}; usual names are {}", option, fmt::join(usual, ", ")));
   }
 
-  // Names the classes by the texts next to numbered labels.
+  // Names the classes by the texts next to numbered labels, and then as the user says. If the texts
+  // contradict each other, names of the user follow the numbers.
   void name_classes() {
     Catalog& catalog = pictures_.catalog;
+    const std::vector<std::string>& given = options_.class_names;
     std::vector<std::string> names(static_cast<std::size_t>(catalog.classes));
     bool any = false;
     for (std::size_t i = 0; i < texts_.size(); ++i) {
@@ -187,22 +191,30 @@ class TfRecordIndex {
       std::string& name = names[static_cast<std::size_t>(catalog.items[i].label)];
       if (name.empty()) name = texts_[i];
       if (name == texts_[i]) continue;
+      if (!given.empty()) return;
       throw Error(fmt::format("{}: {}: class {} is called {} here and {} before", path_.string(),
                               catalog.items[i].name, catalog.items[i].label, texts_[i], name),
                   "give the names with --class-names");
     }
     if (!any) return;
+    // A class without a text has the next name of the user that is no text, if others are.
+    const std::set<std::string> texts(names.begin(), names.end());
+    const auto is_text = [&](const std::string& name) { return texts.count(name) > 0; };
+    auto next = std::ranges::any_of(given, is_text) ? given.begin() : given.end();
     for (std::size_t c = 0; c < names.size(); ++c) {
-      if (names[c].empty()) names[c] = std::to_string(c);
+      if (!names[c].empty()) continue;
+      next = std::find_if_not(next, given.end(), is_text);
+      names[c] = next == given.end() ? std::to_string(c) : *next++;
     }
     catalog.class_names = std::move(names);
+    rename_classes(catalog, given, path_.string());
   }
 
   const fs::path& path_;
   const SourceOptions& options_;
   Roles roles_;
-  std::string example_;                      // features of the first record
-  bool pictured_ = false, labeled_ = false;  // true if any record is
+  std::string example_;                                         // features of the first record
+  bool pictured_ = false, labeled_ = false, numbered_ = false;  // true if any record is
   PackedPictures pictures_;
   std::vector<std::string> labels_, texts_;  // of each item
 };

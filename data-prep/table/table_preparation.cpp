@@ -53,11 +53,17 @@ const Scale& find_scale(const TableOptions& options) { return find_in(kScales, o
 
 double finite_number(const std::string& cell, const std::string& column, const NumberFormat& format) {
   const std::optional<double> number = format.read(cell);
-  if (!number || !std::isfinite(*number)) {
-    throw Error(
-        fmt::format("column \"{}\": \"{}\" is not a {}number", column, cell, number ? "finite " : ""));
-  }
-  return *number;
+  if (number && std::isfinite(*number)) return *number;
+  const std::string what =
+      fmt::format("column \"{}\": \"{}\" is not a {}number", column, cell, number ? "finite " : "");
+  const bool comma = format.decimal == ',';
+  const NumberFormat other{comma ? '.' : ',', '\0', format.percent, format.currency};
+  if (number || !other.read(cell)) throw Error(what);
+  throw Error(
+      fmt::format("{} with a decimal {}, as in the training table", what, comma ? "comma" : "point"),
+      fmt::format("write it with a decimal {}; or, if the numbers of the training table can be read in two "
+                  "ways, prepare it again with --decimal {}",
+                  comma ? "comma" : "point", comma ? "point" : "comma"));
 }
 
 /// A category of the training cells: its shortest spelling, and its frequency.

@@ -14,9 +14,16 @@ TEST_CASE("a preparation has a kind") {
   }
 }
 
+TEST_CASE("a preparation has the axes of arrays") {
+  CHECK(axes_in(preparation_of_axes("NWH"), "x.h5") == "NWH");
+  CHECK(axes_in("", "x.h5").empty());
+  CHECK(axes_in(R"({"splits":"a","axes":3})", "x.h5").empty());
+}
+
 TEST_CASE("preparations are equal if they make the same samples") {
   const std::string one = R"({"kind":"text","length":3,"splits":"a","shuffled":true,"left_out":1})";
   CHECK(prepare_alike(one, R"({"kind":"text","length":3,"splits":"b","shuffled":false,"left_out":0})"));
   CHECK(prepare_alike(one, R"({"kind":"text","length":3})"));
+  CHECK(prepare_alike(one, R"({"kind":"text","length":3,"axes":"NWH"})"));
   CHECK_FALSE(prepare_alike(one, R"({"kind":"text","length":4})"));
 }

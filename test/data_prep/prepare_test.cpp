@@ -198,6 +198,15 @@ TEST_CASE("a sample in two splits is an error unless it is allowed") {
   CHECK(report.taken_up == 37);  // the decoded samples were kept
 }
 
+TEST_CASE("prepare names the classes that a split lacks") {
+  const TemporaryFolder folder;
+  write_file(folder / "t.csv", "split,x,label\ntrain,1,rose\ntrain,2,lily\ntest,3,rose\n");
+  const PrepareReport report = prepare({folder / "t.csv", folder / "t.h5"});
+  REQUIRE_FALSE(report.notes.empty());
+  CHECK(report.notes.back() == "split test has no samples of 1 of 2 classes: lily");
+  CHECK(report.absent.empty());
+}
+
 TEST_CASE("samples listed class by class are shuffled by default") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);

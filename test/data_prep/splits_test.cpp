@@ -88,6 +88,20 @@ TEST_CASE("a group stays in one split, and the classes are still spread") {
   CHECK_THAT(splits.rule, Contains("by 200 groups"));
 }
 
+TEST_CASE("each split has groups of every class, if the groups allow it") {
+  Catalog catalog = catalog_of({100, 100, 30, 70});
+  for (std::size_t i = 0; i < catalog.items.size(); ++i)
+    catalog.items[i].group = fmt::format("animal {}", i / 5);  // 20, 20, 6 and 14 animals
+  SplitOptions options{.parts = {{"train", 0.7}, {"validation", 0.15}, {"test", 0.15}}};
+  for (options.seed = 1; options.seed < 40; ++options.seed) {
+    const SplitAssignment splits = assign_splits(catalog, options);
+    CAPTURE(options.seed);
+    for (std::size_t s = 0; s < 3; ++s) CHECK(classes_in(catalog, splits, s).size() == 4);
+    if (options.seed == 1)
+      CHECK(classes_in(catalog, splits, 2) == std::map<std::int32_t, int>{{0, 15}, {1, 15}, {2, 5}, {3, 10}});
+  }
+}
+
 TEST_CASE("every sample is in the test split of one fold") {
   const Catalog catalog = catalog_of({20, 33});
   std::vector<int> tested(catalog.items.size());

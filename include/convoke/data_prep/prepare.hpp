@@ -68,7 +68,7 @@ struct PrepareReport {
   std::int64_t near_duplicate_leaks = 0;
   std::filesystem::path list;       ///< CSV of all of them, next to the dataset; empty: none
   std::vector<std::string> absent;  ///< classes without a training sample
-  std::vector<std::string> notes;   ///< from the source: what it left out or filled in
+  std::vector<std::string> notes;   ///< what the source left out or filled in; splits that lack classes
   std::vector<Work> work;           ///< per process
 };
 

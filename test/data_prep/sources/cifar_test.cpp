@@ -50,6 +50,17 @@ TEST_CASE("CIFAR-10 is read: all batches, planes interleaved, names of the class
   CHECK(values_of<std::uint8_t>(*source, 3) == picture(1));  // going back
 }
 
+TEST_CASE("the labels of CIFAR follow the order of the given class names") {
+  SourceOptions options;
+  for (int i = 9; i >= 0; --i) options.class_names.push_back("class " + std::to_string(i));
+  const auto source = open_source(kContainers / "cifar10", options);
+  CHECK(source->catalog().class_names == options.class_names);
+  CHECK(labels_of(*source) == std::vector<std::int32_t>{8, 4, 7, 3, 6, 2, 5, 1, 4, 0, 0, 9, 6});
+  options.class_names[3] = "other";
+  CHECK_THAT(error_of([&] { open_source(kContainers / "cifar10", options); }),
+             Contains("\"class 6\" is not one of the 10 class names"));
+}
+
 TEST_CASE("CIFAR-100 is read with its fine labels, also gzipped") {
   const TemporaryFolder folder;
   copy(kContainers / "cifar100", folder);

@@ -57,6 +57,7 @@ TEST_CASE("labels that cannot be classes are refused") {
   Names many;
   for (int i = 0; i < 40; ++i) many.push_back(std::to_string(i * 0.37));
   CHECK_THAT(error_of([&] { labels(many); }), Contains("has 40 different labels in 40 rows"));
+  CHECK_THAT(hint_of([&] { labels(many); }), Contains("for regression use another program"));
   many.insert(many.end(), many.begin(), many.end());
   CHECK(labels(many).classes == 40);
 }

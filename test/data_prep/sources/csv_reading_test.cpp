@@ -142,6 +142,12 @@ TEST_CASE("texts that begin with # or have commas are no comments and no title")
   CHECK(skipped("# made by numpy\n1 2 0\n3 4 1\n", "no") == 1);
   CHECK_THAT(to_text(examine_csv(Csv("#good day\nfine\n").file, {.header = "no"}).assumptions),
              Contains("warning: 1 line at the beginning: they begin with #"));
+  for (const char* table :
+       {"# made by numpy\n1 2 0\n3 4 1\n", "#x y z\n1 2 0\n3 4 1\n", "# made by R\na 1\nb 2\n"}) {
+    CHECK_THAT(to_text(examine_csv(Csv(table).file, {.header = "no"}).assumptions), !Contains("warning"));
+  }
+  CHECK_THAT(to_text(examine_csv(Csv("#ff0000 1\nred 2\nblue 3\n").file, {.header = "no"}).assumptions),
+             Contains("warning: 1 line at the beginning"));
   std::string texts = "text\n";
   for (int i = 0; i < 6; ++i) texts += "\"the film, great, end\"\n";
   CHECK(skipped(texts, "") == 0);

@@ -60,6 +60,7 @@ TEST_CASE("options name the arrays, and their axes") {
              Contains("has shape (6, 3, 5, 8) and seems to have channels"));
   const auto source = open_source(kContainers / "channels_first.h5", {.arrays = {.axes = "NCHW"}});
   CHECK(source->format().shape == Shape{3, 5, 8});
+  CHECK(source->format().preparation == R"({"axes":"NCHW"})");
   std::vector<float> second;  // (H, W, C)
   for (int y = 0; y < 5; ++y) {
     for (int x = 0; x < 8; ++x) {

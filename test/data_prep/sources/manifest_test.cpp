@@ -194,6 +194,17 @@ TEST_CASE("a CSV of texts or numbers is not a manifest") {
   CHECK_FALSE(is_manifest(folder.path()));
 }
 
+TEST_CASE("the kind of a CSV, and of its folder, is found with the options of reading") {
+  const TemporaryFolder folder;
+  put_picture(folder / "a.png");
+  write_file(folder / "list.csv", "image^label\na^x\nb^y\n");
+  for (const fs::path& path : {folder.path(), folder / "list.csv"}) {
+    CHECK(assumed_kind(path, {.reading = {.separator = "^"}}, "").taken.starts_with("manifest"));
+    CHECK_THAT(error_of([&] { assumed_kind(path, {.reading = {.separator = "^^"}}, ""); }),
+               Contains("the separator \"^^\" is not one character"));
+  }
+}
+
 TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for its only table") {
   const TemporaryFolder folder;
   const auto same = [&](const fs::path& csv) {

@@ -28,6 +28,19 @@ TEST_CASE("TFRecords like ImageNet's are read: numbered files, splits by name, n
   CHECK(values_of<std::uint8_t>(*source, 2) == picture_values(2));  // goes back, to another file
 }
 
+TEST_CASE("given names that are the texts next to numbered labels order the classes") {
+  SourceOptions options;
+  options.class_names = {"owl", "cat", "dog"};
+  const auto source = open_source(kContainers / "imagenet", options);
+  CHECK(source->catalog().class_names == options.class_names);
+  CHECK(labels_of(*source) == Labels{1, 2, 0, 1, 2, 0, 1, 2, 0, 1});
+  options.class_names = {"Eule", "Hund", "Katze"};
+  CHECK(labels_of(*open_source(kContainers / "imagenet", options)) == Labels{0, 1, 2, 0, 1, 2, 0, 1, 2, 0});
+  options.class_names = {"owl", "cat", "hound"};
+  CHECK_THAT(error_in(kContainers / "imagenet", options),
+             Contains("\"dog\" is not one of the 3 class names"));
+}
+
 TEST_CASE("gzipped TFRecords in folders by split are read; a text next to a number names the class") {
   const auto source = open_source(kContainers / "flowers");
   CHECK(source->catalog().class_names == Names{"rose", "daisy"});

@@ -134,6 +134,12 @@ TEST_CASE("columns that cannot be features are refused") {
   CHECK_THAT(error_of([&] { features(table, {"inf"}); }), Contains("\"inf\" is not a finite number"));
   CHECK_THAT(error_of([&] { features(table, {"1e300"}); }), Contains("is too far from the training rows"));
 
+  const TablePreparation commas = fitted("none", {{"a", true, {.decimal = ','}}}, {{"1,5"}, {"2"}});
+  CHECK_THAT(
+      error_of([&] { features(commas, {"15.5"}); }),
+      Contains("column \"a\": \"15.5\" is not a number with a decimal comma, as in the training table"));
+  CHECK_THAT(hint_of([&] { features(table, {"15,5"}); }), Contains("write it with a decimal point"));
+
   const auto broken = [](const std::string& json) {
     return error_of([&] { TablePreparation::from_json(json, "model.h5: preparation"); });
   };

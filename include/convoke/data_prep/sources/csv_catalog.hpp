@@ -34,8 +34,9 @@ std::optional<std::size_t> find_column(const CsvHeader& header, const std::strin
                                        const std::filesystem::path& file);
 
 /// Returns how a file is read that looks like a CSV (.csv or .tsv, with a first row of two cells or more), by
-/// its beginning; else none.
-std::optional<CsvReading> csv_beginning(const std::filesystem::path& file);
+/// its beginning; else none, also if `options` do not fit it.
+std::optional<CsvReading> csv_beginning(const std::filesystem::path& file,
+                                        const ReadingOptions& options = {});
 
 /// The columns of a row's label, split, group and weight.
 struct CsvRoles {

@@ -57,6 +57,9 @@ CsvReading examine_csv(const std::filesystem::path& file, const ReadingOptions& 
 /// Drops empty cells beyond the last column, which programs write that end each row with a separator.
 void drop_empty_rest(CsvRow& row, std::size_t columns);
 
+/// Returns the delimiter that ReadingOptions::separator names. Throws Error if it is not one character.
+char delimiter_from(const std::string& separator);
+
 /// Returns "tab", "blanks" or "\",\"".
 std::string separator_name(char delimiter);
 

@@ -26,7 +26,9 @@ std::unique_ptr<Source> open_hdf5_arrays(const std::filesystem::path& file, cons
 
 /// Opens the samples of `split`, which need not have labels, by the same rules: the array with that name,
 /// else the only array of samples, else the only array. Without labels, samples of MATLAB are the first axis
-/// of (N, F), and the last one of pictures. Throws Error as open_hdf5_arrays(), or naming the arrays.
-std::shared_ptr<SampleArray> open_hdf5_samples(const std::filesystem::path& file, const std::string& split);
+/// of (N, F), and the last one of pictures. `axes`: as ArrayOptions, of which only N counts here. Throws
+/// Error as open_hdf5_arrays(), or naming the arrays.
+std::shared_ptr<SampleArray> open_hdf5_samples(const std::filesystem::path& file, const std::string& split,
+                                               const std::string& axes = {});
 
 }  // namespace convoke::data_prep

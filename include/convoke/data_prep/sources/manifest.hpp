@@ -9,7 +9,7 @@ namespace convoke::data_prep {
 
 /// True for a .csv or .tsv with a column that has a usual name of picture paths (filepaths, filename, image,
 /// id_code, ...), or, without a header, one that begins with a picture's name.
-bool is_manifest(const std::filesystem::path& path);
+bool is_manifest(const std::filesystem::path& path, const ReadingOptions& options = {});
 
 /// Opens a CSV that lists pictures and their labels, such as birds.csv of BIRDS-525, trainLabels.csv of
 /// EyePACS, train.csv of APTOS and labels.csv of ELPV. Columns have usual names, or the options give their

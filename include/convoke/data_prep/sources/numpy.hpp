@@ -29,4 +29,9 @@ std::unique_ptr<Source> open_numpy(const std::filesystem::path& path, const Sour
 /// damaged.
 std::shared_ptr<SampleArray> open_npz_samples(const std::filesystem::path& npz, const std::string& split);
 
+/// Returns `array`, whose samples are its first axis and whose other axes have the order of the letters of
+/// `axes` (ArrayOptions), as (N, H, W, C), (N, H, W), (N, L, F), (N, L) or (N, F). It is read in whole
+/// samples. Throws Error if it has another number of axes, or if the letters fit no kind of samples.
+std::shared_ptr<SampleArray> in_order(std::shared_ptr<SampleArray> array, const std::string& axes);
+
 }  // namespace convoke::data_prep

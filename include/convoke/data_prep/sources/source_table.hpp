@@ -11,9 +11,10 @@ namespace convoke::data_prep {
 
 /// Opens `path` as the named kind of source. An empty name means: for a CSV, the kind of the columns that
 /// `options` name (paths of pictures, texts or features); for other paths, the first kind that recognizes
-/// them. A folder stands for the CSV in it if the folder holds no samples of another kind, or pictures
-/// without class folders. Throws Error if `path` does not exist, no kind recognizes it or has the name
-/// (listing the kinds), several CSVs of a folder fit (naming them), or it is damaged.
+/// them. CSVs are looked at with the options of reading. A folder stands for the CSV in it if the folder
+/// holds no samples of another kind, or pictures without class folders. Throws Error if `path` does not
+/// exist, no kind recognizes it or has the name (listing the kinds), several CSVs of a folder fit (naming
+/// them), or it is damaged.
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options = {},
                                     const std::string& kind = {});
 

@@ -8,7 +8,7 @@
 namespace convoke::data_prep {
 
 /// True for a .csv or .tsv of at least two columns. Tried after the kinds that need certain columns.
-bool is_table_csv(const std::filesystem::path& path);
+bool is_table_csv(const std::filesystem::path& path, const ReadingOptions& options = {});
 
 /// Opens a CSV whose rows are samples of features (F), see TablePreparation. The label is in a column with a
 /// usual name (see find_roles), else in the last column. Features are the named columns, else all columns

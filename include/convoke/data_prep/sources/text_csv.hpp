@@ -19,7 +19,7 @@ std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::
 std::optional<std::size_t> find_text_column(const CsvReading& reading);
 
 /// True for a .csv or .tsv that has a column of texts.
-bool is_text_csv(const std::filesystem::path& path);
+bool is_text_csv(const std::filesystem::path& path, const ReadingOptions& options = {});
 
 /// Opens a CSV of texts and their labels (see find_roles for the other columns), e.g. IMDb's
 /// `review,sentiment`. A row without a text has a fault; a text without a known word is kept and consists of
