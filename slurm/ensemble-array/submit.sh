@@ -3,6 +3,8 @@
 # Written by: convoke slurm ensemble mnist-ensemble --set ensemble.members=4 --nodes 1 --ranks-per-node 1 --cpus-per-rank 4 --at-once 2 --chain --time 1:00:00
 set -euo pipefail
 here=$(dirname "$0")
+# Inside another job: Slurm would take its variables, such as its memory, for options of the new jobs.
+[ -z "${SLURM_JOB_ID:-}" ] || for name in "${!SLURM_@}"; do [ "$name" = SLURM_CONF ] || unset "$name"; done
 
 member=$(sbatch --parsable "$here/member.sh")
 echo "member.sh: job ${member%%;*}"

@@ -3,6 +3,8 @@
 # Written by: convoke slurm train mnist-sync --set train.batch=128 --nodes 1 --ranks-per-node 2 --cpus-per-rank 8 --time 1:00:00
 set -euo pipefail
 here=$(dirname "$0")
+# Inside another job: Slurm would take its variables, such as its memory, for options of the new jobs.
+[ -z "${SLURM_JOB_ID:-}" ] || for name in "${!SLURM_@}"; do [ "$name" = SLURM_CONF ] || unset "$name"; done
 
 train=$(sbatch --parsable "$here/train.sh")
 echo "train.sh: job ${train%%;*}"

@@ -12,6 +12,11 @@ namespace {
 // Slurm's default limit for the jobs of an array (MaxArraySize is 1001).
 constexpr std::int64_t kLongestArray = 1000;
 
+constexpr const char* kWithoutVariables =
+    R"sh(# Inside another job: Slurm would take its variables, such as its memory, for options of the new jobs.
+[ -z "${SLURM_JOB_ID:-}" ] || for name in "${!SLURM_@}"; do [ "$name" = SLURM_CONF ] || unset "$name"; done
+)sh";
+
 // A run folder is named after its job number, which a requeued job keeps.
 constexpr const char* kRun = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_JOB_ID}  # the folder of the run\n";
 
@@ -160,6 +165,9 @@ void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int6
   };
   const bool ranks_differ = differ(&Layout::ranks_per_node), cpus_differ = differ(&Layout::cpus_per_rank);
   const std::vector<std::string> before = last_of(jobs);
+  const auto record = [](const std::string& job) {  // for `convoke study --resume`
+    return fmt::format("echo \"${{{}%%;*}}\" >> \"$study/jobs.txt\"\n", job);
+  };
   std::vector<std::string> all;
   for (const auto& [layout, tasks] : sizes) {
     for (auto first = tasks.begin(); first != tasks.end();) {
@@ -178,14 +186,16 @@ void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int6
                                   .script = "study.sh",
                                   .after = before,
                                   .options = call,
-                                  .arguments = "\"$study\"" + (base == 0 ? "" : fmt::format(" {}", base))});
+                                  .arguments = "\"$study\"" + (base == 0 ? "" : fmt::format(" {}", base)),
+                                  .then = record(all.back())});
     }
   }
   jobs.submissions.push_back({.variable = "collect",
                               .script = "collect.sh",
                               .after = all,
                               .whatever = true,  // a failed run is a row of the table too
-                              .arguments = "\"$study\" \"$here\""});
+                              .arguments = "\"$study\" \"$here\"",
+                              .then = record("collect")});
   jobs.result = "$study";
 }
 
@@ -206,6 +216,7 @@ std::string submit_script(const JobSet& jobs, const JobOptions& options) {
       "#!/bin/bash\n# {}: submits its jobs in their order. Start it in the folder from which the recipe "
       "is found.\n# Written by: {}\nset -euo pipefail\nhere=$(dirname \"$0\")\n",
       options.name, options.written_by);
+  text += kWithoutVariables;
   text += jobs.before;
   for (const Submission& job : jobs.submissions) {
     std::string call = "sbatch --parsable";

@@ -60,7 +60,7 @@ void require_memory(const Workload& workload, const Layout& layout, const Partit
   std::int64_t most = 0;
   for (const NodeKind& kind : partition.kinds) most = std::max(most, kind.memory_mib);
   if (layout.memory_mib <= most) return;
-  const std::int64_t rank = workload.rank_bytes(layout.cpus_per_rank, layout.ranks());
+  const std::int64_t rank = workload.rank_bytes(layout.cpus_per_rank, layout.ranks(), layout.nodes);
   throw Error(
       fmt::format(
           "{} does not fit into memory: the {} ranks of a node take {} each, their samples {}; with a "
@@ -115,7 +115,7 @@ Layout lay_out(const Workload& workload, Layout requested, const Partition* part
   }
   const auto predict = [&] {
     if (!workload.rank_bytes) return;
-    const std::int64_t rank = workload.rank_bytes(layout.cpus_per_rank, layout.ranks());
+    const std::int64_t rank = workload.rank_bytes(layout.cpus_per_rank, layout.ranks(), layout.nodes);
     layout.memory_mib = with_reserve(workload.node_bytes + layout.ranks_per_node * rank);
   };
   predict();

@@ -91,11 +91,13 @@ TEST_CASE("submit.sh submits dependent jobs with the numbers from Slurm") {
   start_after(jobs, "77:78_1");
   std::ofstream(folder / "submit.sh") << submit_script(jobs, options());
   // An sbatch that only records its arguments; on federated clusters it appends the cluster's name.
-  std::ofstream(folder / "sbatch") << "#!/bin/sh\necho \"$@\" >> " + (folder / "calls").string() +
-                                          "\necho $((100 + $(wc -l < " + (folder / "calls").string() +
-                                          ")))';north'\n";
-  const Outcome outcome =
-      shell("chmod +x " + (folder / "sbatch").string() + " && PATH=" + folder.path().string() +
+  std::ofstream(folder / "sbatch")
+      << "#!/bin/sh\n[ $SLURM_CONF$SLURM_MEM_PER_CPU = conf ] || exit 1\necho \"$@\" >> " +
+             (folder / "calls").string() + "\necho $((100 + $(wc -l < " + (folder / "calls").string() +
+             ")))';north'\n";
+  const Outcome outcome =  // inside another job
+      shell("chmod +x " + (folder / "sbatch").string() +
+            " && SLURM_JOB_ID=7 SLURM_CONF=conf SLURM_MEM_PER_CPU=64 PATH=" + folder.path().string() +
             ":$PATH bash " + (folder / "submit.sh").string());
   CAPTURE(outcome.text);
   REQUIRE(outcome.code == 0);
@@ -124,6 +126,8 @@ TEST_CASE("a study is an array for each size of its configurations, and a job th
   CHECK(has(submit, "--output \"$study\" --begin"));  // an existing folder is refused
   CHECK(has(submit, "--dependency=\"afterany:${runs_1x2x8%%;*}:${runs_4x4x8%%;*}\""));
   CHECK(has(submit, "study=${1:-studies/net-$(date +%Y%m%d-%H%M%S)}\nconvoke study \"$here/study.toml\""));
+  CHECK(has(submit, "echo \"${runs_4x4x8%%;*}\" >> \"$study/jobs.txt\"\n"));
+  CHECK(has(submit, "echo \"${collect%%;*}\" >> \"$study/jobs.txt\"\n"));
   const std::string run = to_text(jobs.scripts.at(0));
   CHECK(has(run, "--task \"$((SLURM_ARRAY_TASK_ID + ${2:-0}))\""));
   CHECK_FALSE(has(run, "launch"));  // `convoke study` starts the ranks

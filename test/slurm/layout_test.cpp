@@ -64,7 +64,7 @@ TEST_CASE("hardware threads do not count as cores") {
 TEST_CASE("memory is requested with a reserve of a quarter, and refused if no node has it") {
   Workload work = micro_batches(64);
   work.node_bytes = 2 * kGiB;
-  work.rank_bytes = [](int threads, std::int64_t ranks) { return threads * kGiB + 0 * ranks; };
+  work.rank_bytes = [](int threads, std::int64_t, std::int64_t) { return threads * kGiB; };
   const Partition of = partition(10, 2, 16, 64 * 1024);
   CHECK(lay_out(work, {}, &of).memory_mib == (2 + 16) * 1024 * 5 / 4);
   const Partition small = partition(10, 2, 16, 16 * 1024);
@@ -93,7 +93,7 @@ TEST_CASE("in a partition of unlike nodes, only those with the cores and the mem
   CHECK_THAT(error_of([&] { worked_out(1000, of, {.nodes = 7}); }),
              Contains("needs 7 nodes with 16 cores, but partition batch has only 6"));
   Workload work = micro_batches(1000);
-  work.rank_bytes = [](int, std::int64_t ranks) { return (ranks > 4 ? 16 : 18) * kGiB; };
+  work.rank_bytes = [](int, std::int64_t ranks, std::int64_t) { return (ranks > 4 ? 16 : 18) * kGiB; };
   const Layout layout = lay_out(work, {}, &of);
   CHECK(layout.nodes == 2);
   CHECK(layout.memory_mib == 45 * 1024);

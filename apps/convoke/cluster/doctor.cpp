@@ -25,9 +25,11 @@
 namespace convoke::app {
 namespace {
 
+constexpr const char* kRuns = "runs";
+
 struct DoctorOptions : RecipeOptions {
-  std::string output = "runs";
-  int threads = 0;  ///< per rank, without a recipe; 0: auto
+  std::string output = kRuns;  ///< empty: the same
+  int threads = 0;             ///< per rank, without a recipe; 0: auto
   bool quick = false;
   bool json = false;
 };
@@ -125,7 +127,7 @@ Examined examine(const DoctorOptions& options, const std::optional<recipe::Recip
                           .binding = examined.binding,
                           .threads = threads,
                           .quick = options.quick,
-                          .runs = options.output};
+                          .runs = options.output.empty() ? kRuns : options.output};
   std::optional<PlannedJob> planned;
   std::vector<doctor::Finding> unfit;
   if (recipe) {

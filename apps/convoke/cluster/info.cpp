@@ -66,7 +66,7 @@ int info(const InfoOptions& options) {
   line("oneDNN", backend.version);
   line("instruction set", backend.instruction_set);
   line("MPI", mpi::Session::library_version());
-  line("processor", os::cpu_model());
+  if (const std::string model = os::cpu_model(); !model.empty()) line("processor", model);
   line("ranks", fmt::format("{} on {}", machine.ranks, counted(machine.nodes, "host")));
 
   // 3. The cores of each rank, and problems with them.

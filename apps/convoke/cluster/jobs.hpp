@@ -44,11 +44,21 @@ slurm::Workload workload_of(const recipe::Recipe& recipe, bool alone);
 void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
                      const slurm::Partition* partition, slurm::JobSet& jobs);
 
-/// Submits the runs with these numbers, and again a job that collects, with the scripts in folder `scripts`.
-/// Returns the output of sbatch. Throws Error naming a script that the user can start.
+/// Writes more.sh, which submits the runs with these numbers, and again a job that collects, with the scripts
+/// in folder `scripts`. Returns its path.
+std::string write_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
+                       const std::vector<std::int64_t>& numbers, const std::string& folder,
+                       const std::string& scripts, const SlurmOptions& options);
+
+/// Starts this more.sh. Returns the output of sbatch. Throws Error naming the script, which the user can
+/// start.
 std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                         const std::vector<std::int64_t>& numbers, const std::string& folder,
                         const std::string& scripts, const SlurmOptions& options);
+
+/// Throws Error if jobs of this study are still in the queue: they make runs that seem to be missing. Does
+/// nothing if Slurm does not answer.
+void require_no_jobs(const std::string& study);
 
 /// The partition of this name among those that sinfo lists (slurm::choose). Throws Error if Slurm is not
 /// installed, or does not answer; then the user can add `options` instead.

@@ -134,7 +134,9 @@ void plan_study(const JobRequest& request, slurm::JobSet& jobs) {
                 "add --nodes N to use 1, 2, 4, ... N nodes, or name a study file");
   }
   const slurm::Layout largest = request.layout(workload_of(request.recipe, false));
-  plan_study_jobs(study_on_nodes(options, request.recipe.name, largest), options, request.job,
+  SlurmOptions spread = options;
+  spread.layout.ranks_per_node = largest.ranks_per_node;  // otherwise fewer nodes might do
+  plan_study_jobs(study_on_nodes(options, request.recipe.name, largest), spread, request.job,
                   request.partition, jobs);
 }
 

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <string_view>
 
 #include "convoke/core/error.hpp"
@@ -70,6 +75,22 @@ void warn_of_hopeless(const std::string& submitted) {
 }
 
 }  // namespace
+
+// The numbers are in jobs.txt, one a line (slurm::add_study_runs). squeue ignores those of jobs that ended.
+void require_no_jobs(const std::string& study) {
+  std::istringstream recorded(read_text(std::filesystem::path(study) / "jobs.txt").value_or(""));
+  const std::set<std::int64_t> jobs(std::istream_iterator<std::int64_t>(recorded), {});
+  if (jobs.empty()) return;
+  std::istringstream answer(os::run({"squeue", "--noheader", fmt::format("--jobs={}", fmt::join(jobs, ",")),
+                                     "--format=%F"},  // a line for each job of an array: its number
+                                    {.errors = false, .seconds = 10})
+                                .output);
+  const std::set<std::int64_t> queued(std::istream_iterator<std::int64_t>(answer), {});
+  if (queued.empty()) return;
+  throw Error(
+      fmt::format("{}: jobs of this study are still in the queue: {}", study, fmt::join(queued, ", ")),
+      fmt::format("wait for them, or end them with `scancel {}`", fmt::join(queued, " ")));
+}
 
 slurm::Partition ask_sinfo(const std::string& name, std::string_view options) {
   const std::string instead = fmt::format("; or add {}, and Slurm is not asked", options);

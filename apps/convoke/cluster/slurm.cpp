@@ -72,6 +72,10 @@ std::int64_t time_limit(const SlurmOptions& options, const slurm::Partition* par
   const bool limited = limit != slurm::kUnlimited;
   if (options.time.empty()) return limited ? std::min(limit, kHour) : kHour;
   const std::int64_t wanted = slurm::parse_time(options.time, "--time");
+  if (wanted == 0) {
+    throw Error(fmt::format("--time {}: a job needs time, and for Slurm 0 means no limit", options.time),
+                "choose the limit of each job, such as 1:00:00");
+  }
   if (wanted == slurm::kUnlimited || (limited && wanted > limit)) {
     throw Error(fmt::format("--time {}: more than partition {} allows, {}", options.time,
                             partition == nullptr ? "" : partition->name,
@@ -119,19 +123,37 @@ fs::path default_folder(const SlurmOptions& options, const std::string& name) {
   return fs::path("jobs") / (name + "-" + options.kind);
 }
 
-void write_files(const fs::path& folder, const std::vector<slurm::File>& files, bool over) {
+// The text of a script without the command that wrote it.
+std::string without_origin(std::string text) {
+  const std::size_t begin = text.find("# Written by: ");
+  if (begin != std::string::npos) text.erase(begin, text.find('\n', begin) - begin);
+  return text;
+}
+
+// Does not overwrite scripts, because users edit them. A study that resumes keeps the scripts of its jobs;
+// only submit.sh and study.toml are new.
+void write_files(const fs::path& folder, const std::vector<slurm::File>& files, bool resumes) {
+  std::vector<slurm::File> fresh;
   for (const auto& [name, text] : files) {
-    if (over) break;
-    if (read_text(folder / name).value_or(text) != text) {
-      throw Error(fmt::format("{}: this file exists with other contents", (folder / name).string()),
+    const std::string path = (folder / name).string(), before = read_text(path).value_or(text);
+    if (!resumes && before != text) {
+      throw Error(path + ": this file exists with other contents",
                   "choose another --output, or remove the file");
+    }
+    const bool keeps = resumes && fs::exists(path) && name != "submit.sh" && name != "study.toml";
+    if (!keeps) fresh.emplace_back(name, text);
+    if (keeps && without_origin(before) != without_origin(text)) {
+      fmt::print(stderr,
+                 "warning: {} is kept, but options or study file would now give another script\n"
+                 "  hint: if you have not only edited it, compare it with --dry-run, or remove it\n",
+                 path);
     }
   }
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed)
     throw Error(fmt::format("{}: cannot create this folder: {}", folder.string(), failed.message()));
-  for (const auto& [name, text] : files) os::replace_text(folder / name, text);
+  for (const auto& [name, text] : fresh) os::replace_text(folder / name, text);
 }
 
 // True if `path` is a study file, rather than a recipe.

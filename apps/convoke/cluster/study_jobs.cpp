@@ -16,21 +16,30 @@
 namespace convoke::app {
 namespace {
 
-// Distributes the ranks of a configuration evenly over as few nodes as possible.
+// Distributes the ranks that run at once over as few nodes as possible, as evenly as possible: the launcher
+// fills the nodes in order.
 slurm::Layout layout_of(const study::Configuration& configuration, int per_node,
                         const slurm::Partition* partition) {
   const recipe::Recipe recipe = recipe::Recipe::load(configuration.recipe, configuration.changes);
+  const std::int64_t ranks = configuration.ranks_at_once();
   std::int64_t most = per_node;
   if (most == 0) most = std::max<std::int64_t>(1, partition->kinds.front().cores / configuration.at.threads);
-  std::int64_t each = std::min(most, configuration.at.ranks);
-  while (configuration.at.ranks % each != 0) --each;
-  const slurm::Layout requested{.nodes = configuration.at.ranks / each,
+  const std::int64_t nodes = (ranks + most - 1) / most, each = (ranks + nodes - 1) / nodes;
+  const slurm::Layout requested{.nodes = nodes,
                                 .ranks_per_node = static_cast<int>(each),
                                 .cpus_per_rank = static_cast<int>(configuration.at.threads)};
-  slurm::Workload workload = workload_of(recipe, false);
-  workload.most_workers =
-      std::max(workload.most_workers, configuration.at.ranks);  // planned_configurations() has checked it
-  return lay_out(workload, requested, partition);
+  slurm::Workload workload = workload_of(recipe, configuration.at.emulated);
+  workload.most_workers = std::max(workload.most_workers, nodes * each);  // planned_configurations() checks
+  workload.rank_bytes = [bytes = workload.rank_bytes, ranks, nodes](int threads, std::int64_t, std::int64_t) {
+    return bytes(threads, ranks, nodes);
+  };
+  try {
+    return lay_out(workload, requested, partition);
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("{}: {}", configuration.name, error.what()),
+        "use fewer ranks or threads, a smaller train.micro_batch or data.memory, or another --partition");
+  }
 }
 
 // All sizes of the study in ascending order, each with its runs among `numbers`.
@@ -77,7 +86,9 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
   const std::vector<std::int64_t> wanted = study::wanted_tasks(file, configurations, runs);
   if (wanted.empty()) {
     throw Error(fmt::format("{}: no run is missing", options.study_folder),
-                "for more runs, set a smaller target or a larger at_most in the study file");
+                fmt::format("for more runs, set a smaller target or a larger at_most in the study file; for "
+                            "results of its jobs and new columns: convoke study {} --output {} --collect",
+                            shell_word(options.recipe), shell_word(options.study_folder)));
   }
   std::vector<std::string> words, more;
   if (job.launcher == slurm::Launcher::kSrun) words.emplace_back("--launcher srun");
@@ -95,9 +106,9 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
              .more_options = join(more, " ")});
 }
 
-std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
-                        const std::vector<std::int64_t>& numbers, const std::string& folder,
-                        const std::string& scripts, const SlurmOptions& options) {
+std::string write_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
+                       const std::vector<std::int64_t>& numbers, const std::string& folder,
+                       const std::string& scripts, const SlurmOptions& options) {
   std::optional<slurm::Partition> asked;
   if (options.layout.ranks_per_node == 0) {
     asked = ask_sinfo(options.job.partition, kNodesOfStudyFile);
@@ -106,17 +117,27 @@ std::string submit_more(const study::StudyFile& file, const std::vector<study::C
   slurm::JobSet jobs;
   add_study_runs(jobs, sizes_of(file, configurations, numbers, options.layout.ranks_per_node, partition),
                  options.at_once);
-  jobs.before = fmt::format(
-      "study={}\n"
-      "# The new jobs must not inherit the variables of this one.\n"
-      "for name in \"${{!SLURM_@}}\"; do [ \"$name\" = SLURM_CONF ] || unset \"$name\"; done\n",
-      shell_word(folder));
+  jobs.before = fmt::format("study={}\n", shell_word(folder));
   const std::filesystem::path script = std::filesystem::path(scripts) / "more.sh";
   slurm::JobOptions job;
   job.name = file.name;
   job.written_by = "collect.sh, because more runs were needed";
   os::replace_text(script, slurm::submit_script(jobs, job));
-  return submit(script.string());
+  return script.string();
+}
+
+std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
+                        const std::vector<std::int64_t>& numbers, const std::string& folder,
+                        const std::string& scripts, const SlurmOptions& options) {
+  const std::string script = write_more(file, configurations, numbers, folder, scripts, options);
+  try {
+    return submit(script);
+  } catch (const Error& error) {
+    const std::string by_hand = "bash " + shell_word(script);
+    throw Error(error.what(), error.hint().ends_with(by_hand)
+                                  ? error.hint()
+                                  : fmt::format("{}; on a login node: {}", error.hint(), by_hand));
+  }
 }
 
 }  // namespace convoke::app

@@ -186,27 +186,30 @@ bool in_budget(const study::StudyFile& file, const study::StudyFolder& folder) {
   return std::chrono::duration<double>(since).count() < file.budget_seconds;
 }
 
-// After the jobs of a study: submits further runs, or says which are missing.
+// After the jobs of a study: submits further runs, and says how to make those that are missing.
 void go_on_in_queue(const StudyOptions& options, const study::StudyFile& file,
                     const std::vector<study::Configuration>& configurations, const study::StudyFolder& folder,
                     const study::Collected& collected) {
-  std::size_t wanted = study::wanted_tasks(file, configurations, collected.runs).size();
+  std::vector<std::int64_t> wanted = study::wanted_tasks(file, configurations, collected.runs);
   const std::vector<std::int64_t> further = study::further_tasks(file, configurations, collected);
   if (!further.empty() && !options.more.empty()) {
     if (in_budget(file, folder)) {
       fmt::print("{} more runs, to know every makespan to {:.1f} %:\n", further.size(), 100 * file.target);
       fmt::print("{}\n", submit_more(file, configurations, further, folder.path().string(), options.more,
                                      options.jobs));
-      wanted -= further.size();
+      std::erase_if(wanted, [&](std::int64_t run) { return std::ranges::binary_search(further, run); });
     } else {
       fmt::print("the budget of {} is used up\n", format_duration(file.budget_seconds));
     }
   }
-  if (wanted == 0) return;
-  fmt::print(
-      "{} runs are missing, have failed, or are needed for narrower intervals; make them with: convoke study "
-      "{} --slurm --output {} --resume --submit\n",
-      wanted, folder.study_file().string(), folder.path().string());
+  if (wanted.empty()) return;
+  fmt::print("{} runs are missing, have failed, or are needed for narrower intervals\n", wanted.size());
+  const std::string path = folder.path().string();
+  fmt::print("make them with: {}\n",
+             options.more.empty() ? fmt::format("convoke study {} --slurm --output {} --resume --submit",
+                                                shell_word(folder.study_file().string()), shell_word(path))
+                                  : "bash " + shell_word(write_more(file, configurations, wanted, path,
+                                                                    options.more, options.jobs)));
 }
 
 // Runs the part of a study that a job of `--slurm` does.
@@ -258,6 +261,7 @@ int run_study(const StudyOptions& options) {
                 "name one: convoke study FILE.toml; convoke study --help shows how to write it");
   }
 
+  if (options.resume && !options.dry_run) require_no_jobs(options.output);
   if (options.slurm) return study_in_queue(options);
 
   // 1. The configurations, all checked before the first run.

@@ -59,6 +59,14 @@ fs::path study_file(const fs::path& study) { return study / "study.toml"; }
 // "" for a table alone.
 std::string study_toml(const fs::path& study) { return read_text(study_file(study)).value_or(""); }
 
+// True for results of Slurm jobs that are not in measurements.csv yet.
+bool has_results_of_jobs(const fs::path& study) {
+  std::error_code none;
+  const fs::directory_iterator files(study / "runs", none);
+  return std::any_of(begin(files), end(files),
+                     [](const fs::directory_entry& file) { return file.path().extension() == ".csv"; });
+}
+
 // The number of missing runs; 0 also if its recipes are not found any more.
 std::int64_t missing_runs(const fs::path& study) {
   try {
@@ -173,9 +181,14 @@ std::string title_of(const fs::path& study) {
 
 study::PublishedTable read_measurements(const fs::path& study) {
   if (fs::is_directory(study) && !fs::exists(table_of(study))) {
+    const std::string command = fmt::format(
+        "convoke study {} --output {}", shell_word(study_file(study).string()), shell_word(study.string()));
+    if (has_results_of_jobs(study)) {
+      throw Error(fmt::format("{}: the results of its jobs are not collected yet", study.string()),
+                  fmt::format("when its jobs have ended: {} --collect", command));
+    }
     throw Error(fmt::format("{}: no run of this study has ended yet", study.string()),
-                fmt::format("resume it: convoke study {} --output {} --resume",
-                            shell_word(study_file(study).string()), shell_word(study.string())));
+                fmt::format("resume it: {} --resume", command));
   }
   return study::read_table(table_of(study));
 }

@@ -22,8 +22,8 @@ study::PublishedTable read_measurements(const std::filesystem::path& study);
 
 /// Analyses the measurements of these studies as one study: with predictions up to four times the measured
 /// workers, with the strictest of their targets, and with costs if there is a machines.toml next to a study
-/// (the first counts). Throws Error like study::read_table and study::read_machines, and for a table that is
-/// named twice.
+/// (the first counts). Throws Error like study::read_table, study::read_machines and study::analyze, and for
+/// a table that is named twice.
 study::Analysis analysis_of(std::span<const std::filesystem::path> studies);
 
 /// The page of these studies, with the study.toml of each if it exists; for several studies it names the

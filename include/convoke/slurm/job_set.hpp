@@ -106,7 +106,8 @@ struct StudyJobOptions {
 /// the measurements and submits further runs. The scripts need a file study.toml next to them.
 void add_study(JobSet& jobs, const JobOptions& job, const std::vector<StudyJobs>& sizes,
                const StudyJobOptions& how);
-/// Adds the same jobs with existing scripts. submit.sh must set $study, the study folder.
+/// Adds the same jobs with existing scripts. submit.sh must set $study, the study folder, and writes the
+/// numbers of the jobs to $study/jobs.txt.
 void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int64_t at_once);
 /// Adds a job that evaluates the run of the job before it on the test split of its recipe.
 void add_evaluate(JobSet& jobs, const JobOptions& options, const Layout& layout);

@@ -13,8 +13,9 @@ struct Workload {
   std::int64_t most_workers = 1;  ///< more worker threads would be idle; the micro-batches of a step
   bool one_node = false;          ///< more nodes are useless, e.g. for evaluation
   std::int64_t node_bytes = 0;    ///< on each node: the samples, which its ranks share
-  /// Returns the bytes of one rank with this number of worker threads, among this number of ranks.
-  std::function<std::int64_t(int threads, std::int64_t ranks)> rank_bytes;
+  /// Returns the bytes of one rank with this number of worker threads, among this number of ranks on so many
+  /// nodes.
+  std::function<std::int64_t(int threads, std::int64_t ranks, std::int64_t nodes)> rank_bytes;
 };
 
 /// The size of a job; 0: to be computed.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
+#include "study/analysis/repeats.hpp"
 
 namespace convoke::study {
 namespace {
@@ -69,10 +70,9 @@ std::string take_machine(std::vector<TableRow>& rows) {
   return one ? machine : "";
 }
 
-// Returns the configurations of the repeated study with the machine of the first; a different machine is
-// noted separately.
-std::vector<MeasuredConfiguration> configurations_made_again(const PublishedTable& again,
-                                                             Analysis& analysis) {
+// Returns the rows of the repeated study with the machine of the first; a different machine is noted
+// separately.
+std::vector<TableRow> rows_made_again(const PublishedTable& again, Analysis& analysis) {
   std::vector<TableRow> rows = again.rows;
   const bool several = std::ranges::any_of(
       analysis.configurations, [](const MeasuredConfiguration& one) { return !one.at.machine.empty(); });
@@ -86,7 +86,7 @@ std::vector<MeasuredConfiguration> configurations_made_again(const PublishedTabl
     analysis.notices.push_back(
         fmt::format("the second study ran on another machine: {} instead of {}", machine, analysis.machine));
   }
-  return configurations_of_runs(rows);
+  return rows;
 }
 
 // A prediction among measurements would be read as one.
@@ -110,9 +110,15 @@ Analysis analyze_rows(std::vector<TableRow> rows, const AnalysisOptions& options
   analysis.fractions = fraction_tables(analysis.curves);
   analysis.comparisons = comparisons(analysis.configurations);
   analysis.equal_cost = at_equal_cost(analysis.configurations);
-  if (options.again)
-    analysis.replication =
-        replication(analysis.configurations, configurations_made_again(*options.again, analysis));
+  std::vector<TableRow> of_both = rows;
+  if (options.again) {
+    const std::vector<TableRow> again = rows_made_again(*options.again, analysis);
+    analysis.replication = replication(analysis.configurations, configurations_of_runs(again));
+    of_both.insert(of_both.end(), again.begin(), again.end());
+  }
+  require_one_dataset(of_both);
+  if (std::string notice = notice_of_epochs(of_both); !notice.empty())
+    analysis.notices.push_back(std::move(notice));
   if (!options.requirements.empty()) {
     analysis.recommendations =
         recommend(analysis.curves, analysis.configurations, options.requirements, options.scaling.up_to);
@@ -167,6 +173,12 @@ void require_other_runs(const PublishedTable& table, const PublishedTable& earli
   }
 }
 
+// Both tables are of the same work, and of other runs.
+void require_repeats(const PublishedTable& table, const PublishedTable& earlier) {
+  require_other_runs(table, earlier);
+  require_same_recipes(earlier, table);
+}
+
 }  // namespace
 
 Analysis analyze(std::span<const Measurement> measurements, const AnalysisOptions& options) {
@@ -179,8 +191,8 @@ Analysis analyze(std::span<const PublishedTable> tables, const AnalysisOptions& 
   std::vector<TableRow> rows;
   std::vector<std::string> notices;
   for (auto table = tables.begin(); table != tables.end(); ++table) {
-    for (auto earlier = tables.begin(); earlier != table; ++earlier) require_other_runs(*table, *earlier);
-    if (options.again) require_other_runs(*options.again, *table);
+    for (auto earlier = tables.begin(); earlier != table; ++earlier) require_repeats(*table, *earlier);
+    if (options.again) require_repeats(*options.again, *table);
   }
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const PublishedTable& table = tables[t];

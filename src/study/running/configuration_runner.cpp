@@ -158,6 +158,7 @@ std::string ConfigurationRunner::first_bindings(const Configuration& configurati
 RunOutcome ConfigurationRunner::run(const Configuration& configuration, std::int64_t repeat,
                                     const std::function<void()>& meanwhile) {
   const fs::path output = folder_.run(configuration, repeat), log = folder_.log(configuration, repeat);
+  const auto lock = folder_.lock_run(configuration, repeat);
   fs::remove_all(output);
   fs::remove(log);
   RunOutcome outcome;

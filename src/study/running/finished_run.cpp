@@ -50,6 +50,15 @@ Epochs read_epochs(const fs::path& folder, std::int64_t ranks) {
   return result;
 }
 
+// The epochs of the member that trained longest; summary.json has at its top those of the recipe, of which
+// early stopping leaves out some.
+std::int64_t trained_epochs(const Settings& summary) {
+  std::optional<std::int64_t> most;
+  for (const Settings& facts : tables_at(summary, "member_facts"))
+    most = std::max(most, count_at(facts, "epochs"));  // none is less than any number
+  return most ? *most : std::llround(require(summary, "epochs"));
+}
+
 std::map<std::string, double, std::less<>> numbers_in(const Settings& summary,
                                                       std::span<const std::string> columns) {
   std::map<std::string, double, std::less<>> numbers;
@@ -124,7 +133,7 @@ Measurement read_finished_run(const fs::path& folder, std::span<const std::strin
   Measurement run;
   run.ranks = std::llround(require(summary, "ranks"));
   run.threads = std::llround(require(summary, "threads"));
-  run.epochs = std::llround(require(summary, "epochs"));
+  run.epochs = trained_epochs(summary);
   run.makespan_seconds = require(summary, "makespan_seconds");
   run.images_per_second = require(summary, "images_per_second");
   run.core_seconds = require(summary, "core_seconds");

@@ -31,13 +31,15 @@ Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, L
 }
 
 std::int64_t cores_of_job() {
-  std::int64_t cores = 1;
-  for (const char* variable : {"SLURM_JOB_NUM_NODES", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK"}) {
-    const std::int64_t count = os::number_in(variable).value_or(0);
-    if (count <= 0) return static_cast<std::int64_t>(cores_here().size());
-    cores *= count;
-  }
-  return cores;
+  const auto count = [](const char* variable) {
+    return std::max<std::int64_t>(0, os::number_in(variable).value_or(0));
+  };
+  const std::int64_t nodes = count("SLURM_JOB_NUM_NODES"), per_node = count("SLURM_NTASKS_PER_NODE"),
+                     cpus = count("SLURM_CPUS_PER_TASK");
+  const std::int64_t tasks = per_node > 0 ? nodes * per_node : count("SLURM_NTASKS");
+  // Slurm sets only those that the user requested. The affinity shows the cores of one node.
+  const bool known = nodes > 1 ? tasks > 0 : nodes * per_node * cpus > 0;
+  return known ? tasks * std::max<std::int64_t>(1, cpus) : static_cast<std::int64_t>(cores_here().size());
 }
 
 std::vector<int> cores_here() {

@@ -8,29 +8,60 @@
 #include <set>
 #include <utility>
 
+#include "convoke/core/error.hpp"
+#include "convoke/study/running/finished_run.hpp"
+
 namespace convoke::study {
 
 namespace fs = std::filesystem;
 
 namespace {
 
-// Returns measurements.csv and the files that tasks have written.
+// Returns measurements.csv and the files that tasks have written. A repeat counts once: its second result is
+// not added, unless the first failed or was contended.
 std::pair<Collected, std::vector<fs::path>> gather(const StudyFile& study,
                                                    const std::vector<Configuration>& configurations,
                                                    const StudyFolder& folder) {
   Collected all{.runs = folder.read(), .added = {}};
+  std::set<std::pair<std::size_t, std::int64_t>> made;  // configurations and repeats
+  for (const Measurement& run : all.runs) {
+    const auto configuration = find_configuration(configurations, run);
+    if (configuration && !run.has_mark("failed") && !run.has_mark("contended"))
+      made.emplace(*configuration, run.repeat);
+  }
   std::vector<fs::path> rows;
   for (const Task& task : tasks_of(study, configurations.size())) {
     const fs::path row = folder.row(configurations[task.configuration], task.repeat);
     if (!fs::exists(row)) continue;
     for (const Measurement& run : read_measurements(row)) {
-      if (std::find(all.runs.begin(), all.runs.end(), run) != all.runs.end()) continue;
+      if (made.contains({task.configuration, task.repeat}) ||
+          std::find(all.runs.begin(), all.runs.end(), run) != all.runs.end()) {
+        continue;
+      }
       all.runs.push_back(run);
       all.added.push_back(run);
     }
     rows.push_back(row);
   }
   return {std::move(all), std::move(rows)};
+}
+
+// Adds the columns that the study file has now to earlier runs, as far as their folders still exist. Returns
+// true if there were any.
+bool complete_columns(const StudyFile& study, const StudyFolder& folder, std::vector<Measurement>& runs) {
+  bool changed = false;
+  for (Measurement& run : runs) {
+    const auto lacks = [&](const std::string& column) { return !run.further.contains(column); };
+    if (run.has_mark("failed") || std::ranges::none_of(study.columns, lacks)) continue;
+    try {
+      const std::size_t before = run.further.size();
+      run.further.merge(further_numbers(folder.run_at(coordinates(run), run.repeat), study.columns));
+      changed = changed || run.further.size() > before;
+    } catch (const Error&) {
+      continue;  // the folder was removed
+    }
+  }
+  return changed;
 }
 
 }  // namespace
@@ -84,7 +115,7 @@ RunOutcome run_task(const Task& task, const std::vector<Configuration>& configur
   const Configuration* warming = quickest(
       configurations, [&](const Configuration& other) {  // configurations that fit into this job's cores
         return other.recipe == configuration.recipe && other.at.threads == configuration.at.threads &&
-               other.at.ranks <= configuration.at.ranks;
+               other.ranks_at_once() <= configuration.ranks_at_once();
       });
   for (std::int64_t i = 0; i < study.warm_up; ++i) {
     const std::string failure = runner.warm_up(*warming, folder.warm_up(configuration, task.repeat), [] {});
@@ -102,9 +133,9 @@ std::vector<Measurement> all_runs(const StudyFile& study, const std::vector<Conf
 
 Collected collect(const StudyFile& study, const std::vector<Configuration>& configurations,
                   const StudyFolder& folder) {
-  const auto [collected, rows] = gather(study, configurations, folder);
-  if (rows.empty()) return collected;
-  write_measurements(folder.measurements(), collected.runs);
+  auto [collected, rows] = gather(study, configurations, folder);
+  const bool completed = complete_columns(study, folder, collected.runs);
+  if (completed || !rows.empty()) write_measurements(folder.measurements(), collected.runs);
   for (const fs::path& row : rows) fs::remove(row);
   return collected;
 }

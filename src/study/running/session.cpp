@@ -14,34 +14,13 @@
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/run_status.hpp"
 #include "convoke/study/running/configuration_table.hpp"
-#include "convoke/study/running/finished_run.hpp"
+#include "convoke/study/running/queued_runs.hpp"
 #include "convoke/study/running/schedule.hpp"
 
 namespace convoke::study {
 namespace {
 
 constexpr std::size_t kMostLines = 20;  // lines of the live table: a terminal has 24
-
-// Returns the runs of earlier sessions with the columns that the study file has now, as far as the folders of
-// the runs still exist.
-std::vector<Measurement> complete_columns(const StudyFile& study, const StudyFolder& folder) {
-  std::vector<Measurement> runs = folder.read();
-  bool changed = false;
-  for (Measurement& run : runs) {
-    const auto lacks = [&](const std::string& column) { return !run.further.contains(column); };
-    if (run.has_mark("failed") || std::ranges::none_of(study.columns, lacks)) continue;
-    try {
-      auto further = further_numbers(folder.run_at(coordinates(run), run.repeat), study.columns);
-      further.merge(run.further);
-      changed = changed || further != run.further;
-      run.further = std::move(further);
-    } catch (const Error&) {
-      continue;  // the folder was removed
-    }
-  }
-  if (changed) write_measurements(folder.measurements(), runs);
-  return runs;
-}
 
 /// One session of a study.
 class Session {
@@ -54,7 +33,7 @@ class Session {
         runner_(study, folder, environment),
         schedule_(study, configurations.size()),
         block_(std::move(console)),
-        runs_(complete_columns(study, folder)) {
+        runs_(collect(study, configurations, folder).runs) {
     result_.measured_energy = runner_.measures_energy();
     for (const Measurement& run : runs_) {
       if (const auto configuration = find_configuration(configurations, run))

@@ -132,6 +132,17 @@ fs::path StudyFolder::row(const Configuration& configuration, std::int64_t repea
 
 fs::path StudyFolder::calibration() const { return path_ / "calibration" / (os::host_name() + ".json"); }
 
+std::shared_ptr<const run::RunLock> StudyFolder::lock_run(const Configuration& configuration,
+                                                          std::int64_t repeat) const {
+  const fs::path folder = run(configuration, repeat).string() + ".lock";
+  make(folder);
+  return {new run::RunLock(folder), [folder](const run::RunLock* lock) {
+            delete lock;
+            std::error_code taken;  // by another process
+            fs::remove(folder, taken);
+          }};
+}
+
 std::vector<Measurement> StudyFolder::read() const {
   if (!fs::exists(measurements())) return {};
   return read_measurements(measurements());

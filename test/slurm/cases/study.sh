@@ -19,6 +19,8 @@ echo "$output"
 check "an array for each size" [ "$(grep -c '^study.sh: job' <<< "$output")" = 3 ]
 check "eight ranks use two nodes" grep -q -- "--nodes=2 --ntasks-per-node=4" out-jobs/submit.sh
 collect=$(job_of collect.sh <<< "$output")
+refused=$(study --resume --submit 2>&1) || true
+check "runs in the queue are not submitted again" grep -q "out: jobs of this study are still in the queue: .*$collect" <<< "$refused"
 wait_for "$collect" 240
 check "collecting succeeds" ended "$collect" COMPLETED
 check "a line for each run" [ "$(lines)" = 6 ]

@@ -4,7 +4,9 @@
 #include "rows.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/files.hpp"
 #include "support/source_path.hpp"
+#include "tiny_recipe.hpp"
 
 using namespace convoke::study;
 
@@ -195,6 +197,68 @@ TEST_CASE("a run that is in two tables is refused") {
   first[0].started = second[0].started = "2026-11-22T18:00:00";
   CHECK_THAT(refused({table_of("a.csv", first), table_of("b.csv", second)}),
              Contains("b.csv:2: is the same run as a.csv:2"));
+}
+
+TEST_CASE("runs on different datasets are not repeats; of different epochs they may be") {
+  const auto table_of = [](const std::string& name, std::vector<Measurement> all, const char* hash,
+                           std::int64_t epochs) {
+    PublishedTable table;
+    for (Measurement& run : all) {
+      run.dataset_hash = hash, run.epochs = epochs;
+      table.rows.push_back({run, {}, name + ":" + std::to_string(table.rows.size() + 2)});
+    }
+    return table;
+  };
+  const auto one = runs("sync", 1, {10, 11}), other = runs("sync", 1, {10, 12});
+  const PublishedTable a = table_of("a.csv", one, "crc32:1", 5), b = table_of("b.csv", other, "crc32:2", 5),
+                       unknown = table_of("u.csv", other, "", 0), longer = table_of("l.csv", other, "", 7);
+  AnalysisOptions again;
+  again.again = b;
+  for (const std::string& refusal : {error_of([&] {
+                                       analyze(std::vector{a, b}, {});
+                                     }),
+                                     error_of([&] { analyze(std::vector{a}, again); })}) {
+    CHECK_THAT(refusal, Contains("b.csv:2: is a run on another dataset than a.csv:2") &&
+                            Contains("(crc32:2 instead of crc32:1)"));
+  }
+  CHECK(analyze(std::vector{a, unknown}, {}).notices.empty());
+  // The table of a sweep over datasets, and a second machine, have configurations of their own.
+  PublishedTable varied = b, machine = b;
+  for (TableRow& row : varied.rows) row.measurement.variant = "data.path=b.h5";
+  for (TableRow& row : machine.rows) row.measurement.machine = "another";
+  CHECK(analyze(std::vector{a, varied}, {}).configurations.size() == 2);
+  CHECK(analyze(std::vector{a, machine}, {}).configurations.size() == 2);
+  CHECK_THAT(analyze(std::vector{a, longer}, {}).notices.at(0),
+             Contains("l.csv:2: trained 7 epochs, and a.csv:2 5, with the same name and settings"));
+}
+
+TEST_CASE("studies whose recipes differ under one name are not analyzed as one") {
+  const TemporaryFolder folder;
+  const auto study = [&](const std::string& name, const std::string& changes, const std::string& variant) {
+    write_file(folder / (name + "/recipes/net.toml"), kTinyRecipe + changes);
+    write_file(folder / (name + "/measurements.csv"),
+               "system,mode,ranks,variant,seconds\nnet,sync,1," + variant + "," + name.substr(1) + "\n");
+    return read_table(folder / (name + "/measurements.csv"));
+  };
+  const auto refused = [&](const PublishedTable& a, const PublishedTable& b) {
+    AnalysisOptions again;
+    again.again = b;
+    const std::string message = error_of([&] { analyze(std::vector{a, b}, {}); });
+    CHECK(error_of([&] { analyze(std::vector{a}, again); }) == message);
+    return message;
+  };
+  const PublishedTable first = study("s10", "epochs = 1\n", "");
+  CHECK_THAT(refused(first, study("s11", "epochs = 4\n", "")),
+             Contains("s11/recipes/net.toml: is not the recipe ") &&
+                 Contains("s10/recipes/net.toml (train.epochs: 4 instead of 1)"));
+  // Keys that say where a run was made, with which seed, or on how many threads.
+  CHECK(refused(first, study("s12", "epochs = 1\n[run]\nthreads = 3\n", "")).empty());
+  // An axis of both studies: no run has the recipe's value. In one study only, the other's runs have it.
+  const PublishedTable axis = study("s13", "epochs = 1\n", "train.epochs=2");
+  CHECK(refused(axis, study("s14", "epochs = 4\n", "train.epochs=2")).empty());
+  CHECK_FALSE(refused(axis, study("s15", "epochs = 4\n", "")).empty());
+  // Recipes that are not there, or cannot be read here.
+  CHECK(refused(first, study("s16", "file = \"elsewhere.h5\"\n", "")).empty());
 }
 
 TEST_CASE("a remark says that no law applies if the speed-up exceeds the number of workers") {

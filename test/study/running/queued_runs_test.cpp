@@ -81,6 +81,42 @@ TEST_CASE("results of tasks are collected once, and failed or missing runs are r
   CHECK(collected.runs.size() == 4);
   CHECK(collected.added.size() == 1);
   CHECK(wanted() == std::vector<std::int64_t>{1, 2, 4});
+
+  // A second result of a repeat is not an independent run.
+  Measurement second = measured(configurations[tasks[5].configuration], tasks[5].repeat);
+  second.makespan_seconds = 2.5;
+  const fs::path row = folder.row(configurations[tasks[5].configuration], tasks[5].repeat);
+  write_measurements(row, std::span(&second, 1));
+  CHECK(collect(place.study, configurations, folder).added.empty());
+  CHECK(folder.read().size() == 4);
+  CHECK_FALSE(fs::exists(row));
+}
+
+TEST_CASE("collecting adds new columns to earlier runs") {
+  const QueuedStudy place("ranks = [1]\ncolumns = [\"test.ece\"]\n");
+  const auto configurations = planned_configurations(place.study);
+  const StudyFolder folder = StudyFolder::create(place.study, place.out(), false);
+  const Measurement run = measured(configurations[0], 1);
+  append_measurement(folder.measurements(), run);
+  write_file(folder.run(configurations[0], 1) / "summary.json", R"({"test": {"ece": 0.25}})");
+  CHECK(collect(place.study, configurations, folder).added.empty());
+  CHECK(folder.read().at(0).further.at("test.ece") == 0.25);
+}
+
+TEST_CASE("a run that another process makes is left alone") {
+  const QueuedStudy place;
+  const Configuration configuration = planned_configurations(place.study)[0];
+  const StudyFolder folder = StudyFolder::create(place.study, place.out(), false);
+  const fs::path output = folder.run(configuration, 1);
+  fs::create_directory(output);
+  ConfigurationRunner runner(place.study, folder,
+                             {.program = "false", .cores = cores_here(), .launch_options = {}});
+  {
+    const auto lock = folder.lock_run(configuration, 1);
+    CHECK_THAT(error_of([&] { runner.run(configuration, 1, [] {}); }), Contains("is in use by process"));
+    CHECK(fs::exists(output));
+  }
+  CHECK_FALSE(fs::exists(output.string() + ".lock"));
 }
 
 TEST_CASE(

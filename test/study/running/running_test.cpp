@@ -33,6 +33,13 @@ TEST_CASE("ranks get separate cores if there are enough, and otherwise share all
   const Variable nodes("SLURM_JOB_NUM_NODES", "3"), ranks("SLURM_NTASKS_PER_NODE", "4"),
       cpus("SLURM_CPUS_PER_TASK", "2");
   CHECK(cores_of_job() == 24);
+  // Slurm sets only what the user requested.
+  const Variable one_core("SLURM_CPUS_PER_TASK", std::nullopt);
+  CHECK(cores_of_job() == 12);
+  const Variable any_node("SLURM_NTASKS_PER_NODE", std::nullopt), tasks("SLURM_NTASKS", "10");
+  CHECK(cores_of_job() == 10);
+  const Variable one_node("SLURM_JOB_NUM_NODES", "1");
+  CHECK(cores_of_job() == static_cast<std::int64_t>(cores_here().size()));
 }
 
 TEST_CASE("the spin loop computes twelve chains of multiplications and additions, four wide") {
@@ -165,10 +172,11 @@ TEST_CASE("a finished run is read from its folder") {
     "images_per_second": 100.5, "core_seconds": 5.5})");
   CHECK(read_finished_run(folder.path()).epoch_seconds ==
         2.5);  // one rank trains both members in turn: 3 s, then 2 s
-  write_file(folder / "summary.json", R"({"ranks": 4, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
+  write_file(folder / "summary.json", R"({"ranks": 4, "threads": 1, "epochs": 200, "makespan_seconds": 5.5,
     "images_per_second": 100.5, "core_seconds": 5.5,
-    "member_facts": [{"member": 0, "rank": 2}, {"member": 1, "rank": 2}]})");
+    "member_facts": [{"member": 0, "rank": 2, "epochs": 2}, {"member": 1, "rank": 2, "epochs": 1}]})");
   CHECK(read_finished_run(folder.path()).epoch_seconds == 2.5);  // so does one group of several
+  CHECK(read_finished_run(folder.path()).epochs == 2);           // of 200: training stopped early
   CHECK(run.started == "2026-01-02T03:04:05Z");
   CHECK(bindings_of(folder.path()) == "host 0: 0; host 0: 1-2; host 1: 0");
   CHECK(bindings_of(folder / "nowhere").empty());

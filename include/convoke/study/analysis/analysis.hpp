@@ -56,7 +56,8 @@ Analysis analyze(std::span<const Measurement> measurements, const AnalysisOption
 
 /// Analyses any tables; rows with the same coordinates belong to the same configuration. If only a price and
 /// a cost are given, the makespan is their quotient (with a notice). Throws Error naming both lines if a run
-/// is in two of the tables, or also in `again`.
+/// is in two of the tables, or also in `again`, or if two runs of a configuration are on different datasets;
+/// naming the keys, if two tables are in folders of studies whose recipes of one name differ.
 Analysis analyze(std::span<const PublishedTable> tables, const AnalysisOptions& options);
 
 /// Returns the content of analysis.json (docs/formats.md).

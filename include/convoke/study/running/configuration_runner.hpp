@@ -43,7 +43,7 @@ class ConfigurationRunner {
   /// Makes run number `repeat` of `configuration`, and replaces an earlier one. Calls `meanwhile` several
   /// times a second. Marks the run as failed, oversubscribed, contended, emulated, or "bindings differ" if
   /// its bindings differ from those of the configuration's first run. If it is ended by a signal
-  /// (os::StopSignals), no files are left.
+  /// (os::StopSignals), no files are left. Throws Error if another process makes the run.
   RunOutcome run(const Configuration& configuration, std::int64_t repeat,
                  const std::function<void()>& meanwhile);
   /// Makes a run in `output` that does not count; keeps no files, except the log next to that folder if it

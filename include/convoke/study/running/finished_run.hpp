@@ -13,8 +13,9 @@ namespace convoke::study {
 
 /// Reads the measurement of a finished run from its folder, without coordinates and marks. Phases are means
 /// over the ranks; the time of an epoch is the mean over the epochs of the slowest member; the training
-/// accuracy is that of the last epoch, the mean over the members. `columns`: names with dots of further
-/// numbers of summary.json. Throws Error naming the file if it is missing or not from Convoke.
+/// accuracy is that of the last epoch, the mean over the members; the epochs are those that were trained, by
+/// the member that trained longest. `columns`: names with dots of further numbers of summary.json. Throws
+/// Error naming the file if it is missing or not from Convoke.
 Measurement read_finished_run(const std::filesystem::path& folder, std::span<const std::string> columns = {});
 
 /// An epoch in the log of a run, metrics.jsonl. Accuracies are NaN if the log has none.

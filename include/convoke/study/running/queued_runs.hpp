@@ -39,7 +39,8 @@ struct Collected {
 std::vector<Measurement> all_runs(const StudyFile& study, const std::vector<Configuration>& configurations,
                                   const StudyFolder& folder);
 
-/// Moves the results of tasks to measurements.csv.
+/// Moves the results of tasks to measurements.csv, and adds the columns that the study file has now to all
+/// runs whose folders still exist.
 Collected collect(const StudyFile& study, const std::vector<Configuration>& configurations,
                   const StudyFolder& folder);
 

@@ -18,9 +18,10 @@ struct SessionResult {
   int interrupted_by = 0;                            ///< signal; 0: none
 };
 
-/// Makes the missing runs of a study, one after the other, and adds each to measurements.csv when it ends.
-/// Shows the progress on `console`. Returns when no run is left, the budget is used up, or a signal has
-/// arrived (os::StopSignals must exist): then only the current run is lost.
+/// Collects the results of tasks (queued_runs.hpp), then makes the missing runs of a study, one after the
+/// other, and adds each to measurements.csv when it ends. Shows the progress on `console`. Returns when no
+/// run is left, the budget is used up, or a signal has arrived (os::StopSignals must exist): then only the
+/// current run is lost.
 SessionResult run_session(const StudyFile& study, const std::vector<Configuration>& configurations,
                           const StudyFolder& folder, const RunEnvironment& environment,
                           metrics::Console console);

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -39,6 +40,9 @@ class StudyFolder {
 
   /// Locks the folder for this process; throws Error if another process holds the lock.
   void lock() { lock_ = std::make_shared<run::RunLock>(path_); }
+  /// Locks a run as long as the result exists; throws Error if another process makes this run. The lock is a
+  /// folder beside that of the run, which the ranks lock.
+  std::shared_ptr<const run::RunLock> lock_run(const Configuration& configuration, std::int64_t repeat) const;
 
  private:
   explicit StudyFolder(std::filesystem::path path) : path_(std::move(path)) {}

@@ -37,7 +37,7 @@ struct Measurement {
       gather_seconds;  ///< phases, the mean over the ranks
   /// Time of the command outside the makespan: start and end of the MPI ranks.
   std::optional<double> launch_seconds;
-  std::int64_t epochs = 0;   ///< 0: unknown
+  std::int64_t epochs = 0;   ///< that were trained; 0: unknown
   std::string dataset_hash;  ///< of the training and test data, "crc32:13a47ca1"; or ""
   std::string machine;       ///< processor, cores and kind of memory of its nodes; "" if unknown
   std::string started;       ///< ISO 8601

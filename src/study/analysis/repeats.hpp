@@ -1,0 +1,24 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "convoke/study/tables/published_table.hpp"
+
+// What must be equal for runs of the same coordinates to be repeats.
+
+namespace convoke::study {
+
+/// Throws Error if both tables are in folders of studies whose stored recipes of one name differ, by the keys
+/// that differ. Left out are the seed, keys that coordinates hold (also those that all runs of the recipe set
+/// in their variant), and paths, which depend on the host. A recipe that cannot be read here is not compared.
+void require_same_recipes(const PublishedTable& earlier, const PublishedTable& later);
+
+/// Throws Error if runs with the same coordinates were trained on different datasets. An unknown dataset
+/// counts as equal.
+void require_one_dataset(std::span<const TableRow> rows);
+
+/// Returns a notice if runs with the same coordinates trained different numbers of epochs, as by early
+/// stopping or by another recipe; "" if not.
+std::string notice_of_epochs(std::span<const TableRow> rows);
+
+}  // namespace convoke::study
