@@ -28,20 +28,6 @@ TEST_CASE("a plan of several micro-batches equals the reference for each micro-b
   }
 }
 
-TEST_CASE("a plan of three micro-batches equals three plans of one micro-batch") {
-  const Graph graph = with_batch_norms(20);
-  Experiment three(graph, {.micro_batch = 4, .micro_batches = 3}), one(graph, {.micro_batch = 4});
-  REQUIRE(three.layout->hash() == one.layout->hash());
-  check_equal(three.run(Batch(graph, 12)), one_by_one(one, graph, 4, 3), 1e-5);
-}
-
-TEST_CASE("other micro-batches give other statistics") {
-  const Graph graph = with_batch_norms(16);
-  const Outcome split = Experiment(graph, {.micro_batch = 4, .micro_batches = 3}).run(Batch(graph, 12));
-  const Outcome whole = Experiment(graph, {.micro_batch = 12, .micro_batches = 1}).run(Batch(graph, 12));
-  CHECK(difference(split.output, whole.output) > 1e-3);
-}
-
 TEST_CASE("statistics are weighted by their share of the batch, and the variance is biased") {
   Graph graph({1, 1, 2});
   dense(flatten(batch_norm(input(graph))), {.units = 2});

@@ -36,17 +36,6 @@ TEST_CASE("conv1d: kernels, strides, paddings, dilation, groups") {
              {.micro_batch = 2});
 }
 
-TEST_CASE("conv2d: padding on four sides") {
-  for (const std::int64_t channels : {3, 16, 20}) {
-    const auto check = [&](Conv2dOptions options) {
-      check_graph(around(channels, 5, 6, [&](Symbol x) { return conv2d(x, options); }), {.micro_batch = 3});
-    };
-    check({.filters = 5, .kernel = 3, .stride = 2, .padding = Padding::by({0, 1}, {1, 2})});
-    check({.filters = 16, .kernel = 3, .padding = Padding::by({0, 0}, {2, 1})});
-    check({.filters = 20, .kernel = {2, 3}, .padding = Padding::by({1, 2}, {0, 0})});
-  }
-}
-
 TEST_CASE("depthwise_conv2d: kernels, strides, multipliers") {
   for (const std::int64_t channels : {3, 16, 20}) {
     const auto check = [&](DepthwiseConv2dOptions options) {
@@ -153,24 +142,16 @@ TEST_CASE("conv2d with padding on four sides equals PyTorch's") {
 }
 
 TEST_CASE("depthwise_conv2d orders its outputs as Keras and PyTorch do") {
-  // l = L.DepthwiseConv2D(3, strides=s, padding=p, depth_multiplier=2); l.build((1, 4, 5, 2))
+  // l = L.DepthwiseConv2D(3, strides=2, padding="same", depth_multiplier=2); l.build((1, 4, 5, 2))
   // l.set_weights([ramp(2, 2, 3, 3).transpose(2, 3, 0, 1), np.array([0, .5, -.5, 1])])
   // l(ramp(1, 2, 4, 5).transpose(0, 2, 3, 1)).numpy().transpose(0, 3, 1, 2)
-  const auto run = [](Padding padding, Extent stride) {
-    Graph graph({2, 4, 5});
-    flatten(depthwise_conv2d(input(graph), {.stride = stride, .padding = padding, .multiplier = 2}));
-    return output_for_ramp(
-        graph, {{"depthwise_conv2d_1.weight", ramp(36)}, {"depthwise_conv2d_1.bias", {0, .5, -.5, 1}}});
-  };
-  CHECK(run(Padding::same(), 2) == Golden{-0.5625, -0.25,   -3,      1.125,   1.375,   1,
-                                          0.75,    -2.5,    -0.5625, 1.0625,  -0.8125, 0.3125,
-                                          -3.9375, 1.5,     1,       2.3125,  -2.1875, -2.0625,
-                                          1.75,    -1.5625, 0.9375,  -0.6875, -0.6875, 3.9375});
-  // Equal to F.conv2d(ramp(1, 2, 4, 5), ramp(4, 1, 3, 3), torch.tensor([0, .5, -.5, 1]), groups=2).
-  CHECK(run(Padding::valid(), 1) == Golden{0.625,   -0.25,   -0.4375, -0.3125, -2.5625, 0.6875,
-                                           0.5625,  -2.5,    2.6875,  2.4375,  0.0625,  1.125,
-                                           -0.8125, 1.5,     -3.75,   -0.25,   0,       -0.4375,
-                                           1.0625,  -1.5625, 3.375,   3.0625,  -1.625,  0.5625});
+  Graph graph({2, 4, 5});
+  flatten(depthwise_conv2d(input(graph), {.stride = 2, .padding = Padding::same(), .multiplier = 2}));
+  CHECK(output_for_ramp(
+            graph, {{"depthwise_conv2d_1.weight", ramp(36)}, {"depthwise_conv2d_1.bias", {0, .5, -.5, 1}}}) ==
+        Golden{-0.5625, -0.25,   -3,      1.125,   1.375,   1,       0.75,    -2.5,
+               -0.5625, 1.0625,  -0.8125, 0.3125,  -3.9375, 1.5,     1,       2.3125,
+               -2.1875, -2.0625, 1.75,    -1.5625, 0.9375,  -0.6875, -0.6875, 3.9375});
 }
 
 TEST_CASE("separable_conv2d equals Keras'") {
@@ -227,12 +208,6 @@ TEST_CASE("conv2d_transpose equals Keras'") {
                -0.5,   -0.5,    -0.5, -0.5,   -0.5,    -0.5, -0.5,   -0.5,    -0.5, -1.375, 0.0625,  -0.5,
                -0.875, -0.1875, -0.5, -0.375, -0.4375, -0.5, 0.125,  -1.875,  -0.5, -0.875, -0.875,  -0.5,
                -1.875, 0.125,   -0.5, -0.5,   -0.5,    -0.5, -0.5,   -0.5,    -0.5, -0.5,   -0.5,    -0.5});
-  CHECK(run(4, 2, Padding::same(), none) ==
-        Golden{1.1875,  -1.875, 0.625,   0.125,  1.125,   1.25,    2.1875, -0.1875, 2.375,  3.125,
-               -2.8125, 0.75,   0,       -1.625, 0.9375,  -0.6875, 1.625,  1.6875,  2.375,  0.25,
-               -1.75,   1.75,   -1.75,   0.375,  -0.0625, 0.8125,  -2.875, -0.5,    -0.875, 0.125,
-               -1.875,  1.0625, -1.1875, -0.875, 2.125,   -3.75,   0.75,   -1.0625, -2.625, 0.8125,
-               -1.6875, 0.625,  -2.125,  1.25,   -0.75,   -1.25,   0.75,   -2.625});
   CHECK(run(3, 2, Padding::same(), 0) ==
         Golden{-0.3125, 3.3125,  0.625,  -1,      0.875,  0.1875, 1.1875, 0.6875, -0.5625, 1.1875,
                0.4375,  0.6875,  0.6875, -1.5625, 0.9375, 1.8125, -1.5,   -1.125, 0.875,   -0.625,

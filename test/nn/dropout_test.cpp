@@ -22,16 +22,6 @@ bool kept(std::int64_t channels, std::int64_t channel, std::int64_t pixel, doubl
   return words[e / 16 % 4] >= rate * 0x1p32;
 }
 
-/// Returns a mask: the logits of a network that applies dropout to a vector of ones.
-std::vector<double> mask(std::int64_t features, double rate, const std::vector<std::uint32_t>& ids,
-                         std::uint64_t seed, std::uint32_t epoch, bool training = true, int before = 0) {
-  const auto body = [&](Symbol x) {
-    for (int i = 0; i < before; ++i) x = dropout(x, 0);
-    return dropout(x, rate);
-  };
-  return of_ones({features}, ids, body, seed, epoch, training);
-}
-
 }  // namespace
 
 TEST_CASE("the dropout kernel uses the documented words in any layout and batch") {
@@ -76,42 +66,6 @@ TEST_CASE("the dropout kernel uses the documented words in any layout and batch"
   }
 }
 
-TEST_CASE("dropout: the same sample has the same mask in any batch") {
-  const std::vector<double> all = mask(100, 0.4, {10, 11, 12, 13}, 1, 2);
-  const std::vector<double> two = mask(100, 0.4, {13, 11}, 1, 2);
-  CHECK(std::vector<double>(all.begin() + 300, all.end()) ==
-        std::vector<double>(two.begin(), two.begin() + 100));
-  CHECK(std::vector<double>(all.begin() + 100, all.begin() + 200) ==
-        std::vector<double>(two.begin() + 100, two.end()));
-}
-
-TEST_CASE("dropout: another seed, epoch, sample or node gives another mask") {
-  const std::vector<double> base = mask(200, 0.5, {1}, 1, 1);
-  CHECK(base == mask(200, 0.5, {1}, 1, 1));
-  CHECK(base != mask(200, 0.5, {1}, 2, 1));
-  CHECK(base != mask(200, 0.5, {1}, 1, 2));
-  CHECK(base != mask(200, 0.5, {2}, 1, 1));
-  CHECK(base != mask(200, 0.5, {1}, 1, 1, true, 1));
-}
-
-TEST_CASE("dropout: the kept fraction and the scale") {
-  constexpr std::int64_t kFeatures = 100000;
-  for (const double rate : {0.1, 0.5, 0.9}) {
-    const std::vector<double> y = mask(kFeatures, rate, {3}, 9, 0);
-    const auto zeros = static_cast<double>(std::count(y.begin(), y.end(), 0.0));
-    const double deviation = std::sqrt(kFeatures * rate * (1 - rate));
-    CHECK(std::abs(zeros - kFeatures * rate) < 4 * deviation);
-    for (const double value : y) {
-      if (value != 0) REQUIRE(value == Approx(1 / (1 - rate)));
-    }
-  }
-}
-
-TEST_CASE("dropout: inference and rate 0 pass through") {
-  CHECK(mask(50, 0.5, {1, 2}, 1, 0, false) == std::vector<double>(100, 1.0));
-  CHECK(mask(50, 0, {1, 2}, 1, 0) == std::vector<double>(100, 1.0));
-}
-
 TEST_CASE("dropout on images: plans of other batches and algorithms drop the same elements") {
   Graph graph({2, 6, 6});
   Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 3, .padding = Padding::same()});
@@ -126,7 +80,7 @@ TEST_CASE("dropout on images: plans of other batches and algorithms drop the sam
 TEST_CASE("a rate next to 1 drops nearly everything") {
   for (const double rate : {1 - 0x1p-32, 1 - 0x1p-33, 1 - 0x1p-34, 1 - 0x1p-53}) {
     CAPTURE(1 - rate);
-    const std::vector<double> found = mask(100, rate, {0, 1, 2}, 1, 0);
+    const std::vector<double> found = of_ones({100}, {0, 1, 2}, [&](Symbol x) { return dropout(x, rate); });
     CHECK(std::count(found.begin(), found.end(), 0.0) == 300);
   }
 }

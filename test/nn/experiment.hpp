@@ -90,7 +90,8 @@ Outcome folded_outcome(const convoke::nn::Graph& graph, const Experiment& experi
 
 /// CHECKs a graph in training and inference, also folded, against the reference. If there are few parameters
 /// (the reference is slow), also checks the reference's gradients against central differences of its loss.
-void check_graph(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options, double tolerance = 2e-5);
+void check_graph(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options = kMicroBatchOf3,
+                 double tolerance = 2e-5);
 
 /// CHECKs the graph in bf16 against the reference, in training and inference, with weights copied once or by
 /// the plan: the root mean square of the differences of outputs and gradients, relative to that of the

@@ -47,7 +47,7 @@ TEST_CASE("a frozen backbone has no backward steps, and the head's gradients do 
   Graph graph = example();
   freeze(graph, std::vector<std::string>{"backbone"});
   CHECK(graph.trainable_count() == 18 * 3 + 3);
-  check_graph(graph, {.micro_batch = 3});
+  check_graph(graph);
   const Experiment experiment(graph, {.micro_batch = 3});
   for (const PlanStep& step : experiment.network.steps()) {
     INFO(step.node << " " << step.what);

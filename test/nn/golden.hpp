@@ -49,20 +49,45 @@ inline std::vector<float> waves(int k, std::int64_t count, double shift = 0, dou
   return values;
 }
 
+/// Gives the parameters of a convolution, a batch norm and a dense layer the waves 1 to 8.
+inline void set_waves(Experiment& experiment) {
+  const std::vector<std::string> names{"conv2d_1.weight",
+                                       "conv2d_1.bias",
+                                       "batch_norm_1.gamma",
+                                       "batch_norm_1.beta",
+                                       "batch_norm_1.running_mean",
+                                       "batch_norm_1.running_variance",
+                                       "dense_1.weight",
+                                       "dense_1.bias"};
+  for (const convoke::nn::ParameterSlot& slot : experiment.layout->slots()) {
+    const auto k = std::find(names.begin(), names.end(), slot.name) - names.begin() + 1;
+    const bool around_one = slot.name.ends_with("gamma") || slot.name.ends_with("variance");
+    experiment.set(slot.name, waves(static_cast<int>(k), slot.spec.shape.elements(), around_one ? 1 : 0));
+  }
+}
+
+/// Returns statistics after a step: momentum * old + (1 - momentum) * factor * new.
+inline std::vector<double> moved(const Experiment& experiment, const Outcome& outcome,
+                                 const std::string& name, double factor = 1) {
+  const double momentum = experiment.layout->slot(name).spec.momentum;
+  std::vector<double> values = by_name(*experiment.layout, experiment.parameters.span()).at(name);
+  for (std::size_t c = 0; c < values.size(); ++c)
+    values[c] = momentum * values[c] + (1 - momentum) * factor * outcome.gradients.at(name)[c];
+  return values;
+}
+
 /// Returns the output of layers without parameters for an input of ones.
 template <class Body>
 std::vector<double> of_ones(const convoke::Shape& shape, const std::vector<std::uint32_t>& ids,
-                            const Body& body, std::uint64_t seed = 1, std::uint32_t epoch = 0,
-                            bool training = true) {
+                            const Body& body) {
   convoke::nn::Graph graph(shape);
   flatten(body(convoke::nn::input(graph)));
-  const convoke::nn::PlanOptions options{.micro_batch = static_cast<std::int64_t>(ids.size()),
-                                         .training = training};
+  const convoke::nn::PlanOptions options{.micro_batch = static_cast<std::int64_t>(ids.size())};
   convoke::nn::Network network(
       graph, std::make_shared<convoke::nn::ParameterLayout>(graph, options.micro_batch), options);
   const float none = 0;
   network.bind(&none, nullptr);
   std::fill(network.input().begin(), network.input().end(), 1.0F);
-  network.forward({seed, epoch, ids});
+  network.forward({1, 0, ids});
   return {network.output().begin(), network.output().end()};
 }

@@ -2,6 +2,7 @@
 
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/plan/parameters.hpp"
+#include "experiment.hpp"
 #include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -156,10 +157,9 @@ TEST_CASE("layers with weights read initializer and bias_initializer, and write 
   flatten(conv2d(input(graph), {.filters = 64, .kernel = 3, .groups = 2, .initializers = torch}));
   const ParameterLayout layout(graph, 2);
   const AlignedBuffer<float> arena = initial_parameters(layout, 1);
-  for (const char* name : {"conv2d_1.weight", "conv2d_1.bias"}) {
-    std::vector<float> values(static_cast<std::size_t>(layout.slot(name).spec.shape.elements()));
-    layout.unpack(layout.slot(name), arena.span(), values);
-    const Moments m(values);
+  for (const auto& [name, values] : by_name(layout, arena.span())) {
+    INFO(name);
+    const Moments m({values.begin(), values.end()});
     CHECK(m.largest <= 1 / std::sqrt(4 * 9.0));
     CHECK(m.largest > 0.9 / std::sqrt(4 * 9.0));
   }

@@ -1,6 +1,5 @@
 // Losses against Keras and against differences, and errors in their options.
-#include "convoke/nn/losses/loss.hpp"
-
+#include "losses.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -9,18 +8,8 @@ using namespace convoke::nn;
 
 namespace {
 
-// Two samples of three outputs, and four samples of one.
-const std::vector<float> kThree{0.5F, -1.25F, 2.0F, 1.5F, 0.25F, -0.75F};
-const std::vector<std::int32_t> kThreeLabels{2, 1};
-const std::vector<float> kOne{-2.0F, -0.25F, 0.75F, 3.0F};
-const std::vector<std::int32_t> kOneLabels{0, 1, 1, 0};
-
-double mean_loss(const Settings& settings, const std::vector<float>& outputs,
-                 const std::vector<std::int32_t>& labels) {
-  const auto n = static_cast<std::int64_t>(labels.size());
-  const auto each = static_cast<std::int64_t>(outputs.size()) / n;
-  return make_loss(settings)->compute({outputs.data(), each, labels, {}, n}, nullptr).loss /
-         static_cast<double>(n);
+std::string error_of_loss(const Settings& settings) {
+  return error_of([&] { make_loss(settings); });
 }
 
 }  // namespace
@@ -187,18 +176,12 @@ TEST_CASE("one output stands for two classes, or for the nearest label") {
 }
 
 TEST_CASE("unknown losses and options are refused") {
-  CHECK(error_of([] {
-          make_loss({{"name", "softmax_crossentropy"}});
-        }) == "unknown loss \"softmax_crossentropy\" (did you mean \"softmax_cross_entropy\"?)");
-  CHECK_THAT(error_of([] {
-               make_loss({{"name", "mean_squared_error"}, {"label_smoothing", 0.1}});
-             }),
+  CHECK(error_of_loss({{"name", "softmax_crossentropy"}}) ==
+        "unknown loss \"softmax_crossentropy\" (did you mean \"softmax_cross_entropy\"?)");
+  CHECK_THAT(error_of_loss({{"name", "mean_squared_error"}, {"label_smoothing", 0.1}}),
              Contains("label_smoothing"));
-  CHECK_THAT(error_of([] { make_loss({{"label_smoothing", 1.0}}); }), Contains("at least 0 and below 1"));
-  CHECK_THAT(error_of([] { make_loss({{"class_weights", Value::Array{1, -1}}}); }), Contains("at least 0"));
-  CHECK_THAT(error_of([] {
-               make_loss({{"class_weights", Value::Array{0.0, 0.0}}});
-             }),
-             Contains("all class weights are 0"));
+  CHECK_THAT(error_of_loss({{"label_smoothing", 1.0}}), Contains("at least 0 and below 1"));
+  CHECK_THAT(error_of_loss({{"class_weights", Value::Array{1, -1}}}), Contains("at least 0"));
+  CHECK_THAT(error_of_loss({{"class_weights", Value::Array{0.0, 0.0}}}), Contains("all class weights are 0"));
   CHECK(!make_loss({{"class_weights", Value::Array{1, 2}}})->fits(3, 3));
 }

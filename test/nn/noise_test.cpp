@@ -4,8 +4,8 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "golden.hpp"
+#include "refusal.hpp"
 #include "support/catch.hpp"
-#include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
@@ -15,9 +15,9 @@ namespace {
 template <class Body>
 void check_random(const Body& body) {
   for (const std::int64_t channels : {3, 16, 20}) {
-    check_graph(around(channels, 3, 2, body), kMicroBatchOf3);
-    check_graph(as_first(Shape{channels, 1, 3}, body), kMicroBatchOf3);
-    check_graph(as_first(Shape{3, channels}, [&](Symbol x) { return body(prelu(x)); }), kMicroBatchOf3);
+    check_graph(around(channels, 3, 2, body));
+    check_graph(as_first(Shape{channels, 1, 3}, body));
+    check_graph(as_first(Shape{3, channels}, [&](Symbol x) { return body(prelu(x)); }));
   }
   Graph graph({3, 3, 3});
   dense(flatten(body(tanh(conv2d(input(graph), {.filters = 20, .kernel = 2})))), {.units = 4});
@@ -39,29 +39,13 @@ TEST_CASE("gaussian_noise, stochastic_depth and spatial dropout in graphs") {
   check_random([](Symbol x) { return gaussian_noise(stochastic_depth(x, 0), 0); });
   Graph vector({7});
   dense(stochastic_depth(gaussian_noise(dense(input(vector), {.units = 9}), 0.5), 0.3), {.units = 3});
-  check_graph(vector, kMicroBatchOf3);
-  check_graph(around(20, 3, 2, [](Symbol y) { return gaussian_noise(flatten(y), 0.5); }), kMicroBatchOf3);
+  check_graph(vector);
+  check_graph(around(20, 3, 2, [](Symbol y) { return gaussian_noise(flatten(y), 0.5); }));
   Graph residual({4, 3, 3});
   Symbol x = conv2d(input(residual), {.filters = 4, .kernel = 1});
   x = add(x, stochastic_depth(conv2d(x, {.filters = 4, .kernel = 1}), 0.5));
   dense(flatten(x), {.units = 3});
   check_graph(residual, {.micro_batch = 3, .micro_batches = 2});
-}
-
-TEST_CASE("the noise of a sample depends on seed, epoch and sample, not on the batch") {
-  const auto body = [](Symbol x) { return gaussian_noise(x, 1); };
-  const auto depth = [](Symbol x) { return stochastic_depth(x, 0.5); };
-  const std::vector<double> all = of_ones({2, 3, 3}, {4, 5, 6}, body);
-  CHECK(of_ones({2, 3, 3}, {6, 4}, body) == [&] {
-    std::vector<double> two(all.begin() + 36, all.end());
-    two.insert(two.end(), all.begin(), all.begin() + 18);
-    return two;
-  }());
-  CHECK(of_ones({2, 3, 3}, {4, 5, 6}, body, 2) != all);
-  CHECK(of_ones({2, 3, 3}, {4, 5, 6}, body, 1, 1) != all);
-  const std::vector<std::uint32_t> ids = ids_below(64);
-  CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 2));
-  CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 1, 1));
 }
 
 TEST_CASE("each use of a sample in an epoch has other random numbers") {
@@ -124,14 +108,11 @@ TEST_CASE("stochastic_depth drops whole samples and spatial dropout drops whole 
 }
 
 TEST_CASE("noise layers refuse settings and inputs that do not fit") {
-  const auto make = [](const Settings& settings) { return error_of([&] { make_layer(settings); }); };
-  CHECK(make({{"layer", "gaussian_noise"}}) == "layer \"gaussian_noise\": \"stddev\" is missing");
-  CHECK(make({{"layer", "gaussian_noise"}, {"stddev", -1}}) ==
+  CHECK(error_of_layer({{"layer", "gaussian_noise"}}) == "layer \"gaussian_noise\": \"stddev\" is missing");
+  CHECK(error_of_layer({{"layer", "gaussian_noise"}, {"stddev", -1}}) ==
         "layer \"gaussian_noise\": \"stddev\" must be at least 0, but is -1");
-  CHECK(make({{"layer", "stochastic_depth"}, {"rate", 1}}) ==
+  CHECK(error_of_layer({{"layer", "stochastic_depth"}, {"rate", 1}}) ==
         "layer \"stochastic_depth\": \"rate\" must be at least 0 and below 1, but is 1");
-  CHECK(error_of([] {
-          build_graph({4}, {{{"layer", "dropout"}, {"rate", 0.5}, {"spatial", true}}});
-        }) ==
+  CHECK(error_on({4}, [](Symbol x) { dropout(x, {.rate = 0.5, .spatial = true}); }) ==
         "dropout_1 (dropout): with spatial = true needs (N, C, H, W) or (N, L, F), but its input is (N, 4)");
 }

@@ -3,9 +3,8 @@
 #include <cmath>
 
 #include "around.hpp"
-#include "convoke/nn/layer_table.hpp"
 #include "golden.hpp"
-#include "support/error_of.hpp"
+#include "refusal.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
@@ -37,10 +36,6 @@ std::vector<Graph> on_vectors(std::int64_t features, const Body& body) {
 
 void check(const std::vector<Graph>& graphs, double tolerance = 5e-5) {
   for (const Graph& graph : graphs) check_graph(graph, kMicroBatchOf3, tolerance);
-}
-
-std::string refused_layer(const Shape& shape, const Settings& settings) {
-  return refusal_of([&] { build_graph(shape, {settings}); });
 }
 
 }  // namespace
@@ -94,7 +89,7 @@ TEST_CASE("channel_scale") {
   Graph residual({3, 3, 3});
   const Symbol x = conv2d(input(residual), {.filters = 20, .kernel = 1});
   dense(flatten(add(x, channel_scale(gelu(x)))), {.units = 5});
-  check_graph(residual, kMicroBatchOf3);
+  check_graph(residual);
   check_bf16(residual, {.micro_batch = 8});
   // gamma.view(-1, 1, 1) * torch.tensor(fill(1, 3, 1, 1)), and the initial gamma
   Graph image({3, 1, 1});
@@ -204,6 +199,7 @@ TEST_CASE("batch_norm on sequences, without gamma or beta, and frozen") {
                                            {.scale = false},
                                            {.center = false},
                                            {.frozen = true},
+                                           {.epsilon = 0.1},
                                            {.scale = false, .center = false},
                                            {.scale = false, .frozen = true}}) {
       const auto body = [&](Symbol x) { return batch_norm(x, options); };
@@ -217,6 +213,10 @@ TEST_CASE("batch_norm on sequences, without gamma or beta, and frozen") {
         return max_pool(relu(batch_norm(x, {.scale = false, .frozen = frozen})), {.size = {1, 2}});
       }));
     }
+  }
+  for (const std::int64_t channels : {1, 32}) {
+    check({around(channels, 5, 3, [](Symbol x) { return batch_norm(x); }),
+           as_first(Shape{channels}, [](Symbol x) { return batch_norm(x); })});
   }
   // without biases, because biases before a batch norm have only rounding as gradient
   Graph graph({3, 3, 3});
@@ -247,34 +247,34 @@ TEST_CASE("a frozen batch_norm equals Keras' with trainable = False, and its sta
 
 TEST_CASE("normalizations refuse inputs that do not fit") {
   CHECK(
-      refused_layer({3, 8, 8}, {{"layer", "layer_norm"}}) ==
+      refused_layers({3, 8, 8}, {{{"layer", "layer_norm"}}}) ==
       "layer_norm_1 (layer_norm): normalizes the features of (N, L, F) or (N, F), but its input is (N, 3, 8, "
       "8) | use axis = \"channels\" to normalize each pixel of an image, or group_norm with groups = 1 for "
       "the whole image");
-  CHECK(refused_layer({8}, {{"layer", "layer_norm"}, {"axis", "channels"}}) ==
+  CHECK(refused_layers({8}, {{{"layer", "layer_norm"}, {"axis", "channels"}}}) ==
         "layer_norm_1 (layer_norm): with axis \"channels\" needs (N, C, H, W), but its input is (N, 8) | "
         "remove axis: the layer then normalizes the last one");
-  CHECK(refused_layer({8}, {{"layer", "layer_norm"}, {"axis", "rows"}}) ==
+  CHECK(refused_layers({8}, {{{"layer", "layer_norm"}, {"axis", "rows"}}}) ==
         "unknown axis \"rows\" | known: channels, features");
-  CHECK(refused_layer({6, 8, 8}, {{"layer", "group_norm"}, {"groups", 4}}) ==
+  CHECK(refused_layers({6, 8, 8}, {{{"layer", "group_norm"}, {"groups", 4}}}) ==
         "group_norm_1 (group_norm): 4 groups do not divide the 6 channels of its input (N, 6, 8, 8) | choose "
         "groups that divide the channels");
-  CHECK(refused_layer({8}, {{"layer", "local_response_norm"}}) ==
+  CHECK(refused_layers({8}, {{{"layer", "local_response_norm"}}}) ==
         "local_response_norm_1 (local_response_norm): needs an image (N, C, H, W), but its input is (N, 8) | "
         "use layer_norm for sequences and vectors");
   CHECK(
-      refused_layer(
+      refused_layers(
           {3, 8, 8},
-          {{"layer", "standardize"}, {"mean", Value::Array{1, 2}}, {"variance", Value::Array{1, 0.5}}}) ==
+          {{{"layer", "standardize"}, {"mean", Value::Array{1, 2}}, {"variance", Value::Array{1, 0.5}}}}) ==
       "standardize_1 (standardize): has 2 means, but its input (N, 3, 8, 8) has 3 channels | give a mean and "
       "a variance for each channel, or one for all");
-  CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", 0}}) ==
+  CHECK(refused_layers({3}, {{{"layer", "standardize"}, {"mean", 1}, {"variance", 0}}}) ==
         "layer \"standardize\": \"variance\" must be above 0, but is 0 | "
         "variance: variance of each, as many numbers as \"mean\"");
-  CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", Value::Array{1, 2}}}) ==
+  CHECK(refused_layers({3}, {{{"layer", "standardize"}, {"mean", 1}, {"variance", Value::Array{1, 2}}}}) ==
         "layer \"standardize\": \"variance\" must be as many numbers as \"mean\", but is [1, 2] | ");
-  CHECK(refused_layer({3}, {{"layer", "standardize"}, {"mean", "dark"}, {"variance", 1}}) ==
+  CHECK(refused_layers({3}, {{{"layer", "standardize"}, {"mean", "dark"}, {"variance", 1}}}) ==
         "layer \"standardize\": \"mean\" must be a number or a list of them, but is text (\"dark\") | ");
-  CHECK(refused_layer({3}, {{"layer", "rescale"}}) ==
+  CHECK(refused_layers({3}, {{{"layer", "rescale"}}}) ==
         "layer \"rescale\": \"scale\" is missing | scale: factor");
 }

@@ -1,5 +1,6 @@
 #include "convoke/nn/plan/parameters.hpp"
 
+#include "experiment.hpp"
 #include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -27,18 +28,8 @@ std::vector<float> counting(std::size_t count) {
   return values;
 }
 
-std::size_t size_of(const ParameterSlot& slot) {
-  return static_cast<std::size_t>(slot.spec.shape.elements());
-}
-
-/// Returns the values of all slots, one after the other.
-std::vector<float> canonical(const ParameterLayout& layout, std::span<const float> arena) {
-  std::vector<float> values;
-  for (const ParameterSlot& slot : layout.slots()) {
-    values.resize(values.size() + size_of(slot));
-    layout.unpack(slot, arena, std::span(values).last(size_of(slot)));
-  }
-  return values;
+reference::Parameters initial(const ParameterLayout& layout, std::uint64_t seed) {
+  return by_name(layout, initial_parameters(layout, seed).span());
 }
 
 }  // namespace
@@ -97,51 +88,33 @@ TEST_CASE("unpack is the inverse of pack in every layout, and stays within its s
 
 TEST_CASE("initial parameters depend on seed and parameter, not on micro-batch, algorithm or layout") {
   const ParameterLayout a(various(), 4), b(various(), 64, ConvolutionChoice::kWinograd);
-  const auto values = canonical(a, initial_parameters(a, 5).span());
-  CHECK(values == canonical(b, initial_parameters(b, 5).span()));
-  CHECK(values != canonical(a, initial_parameters(a, 6).span()));
+  CHECK(initial(a, 5) == initial(b, 5));
+  CHECK(initial(a, 5).at("conv2d_1.weight") != initial(a, 6).at("conv2d_1.weight"));
   // Equal shapes at two places in the graph start with different values.
   Graph twins({8});
   dense(dense(input(twins), {.units = 8}), {.units = 8});
-  const ParameterLayout layout(twins, 2);
-  const auto both = canonical(layout, initial_parameters(layout, 1).span());
-  CHECK(!std::equal(both.begin(), both.begin() + 64, both.begin() + 72));
+  const reference::Parameters both = initial(ParameterLayout(twins, 2), 1);
+  CHECK(both.at("dense_1.weight") != both.at("dense_2.weight"));
 }
 
-TEST_CASE("initial weights are uniform within Glorot's limits, and vectors are zero or one") {
+TEST_CASE("initial weights fill Glorot's limits, and vectors are zero or one") {
   Graph graph({16, 8, 8});
   const Symbol x = conv2d(input(graph), {.filters = 64, .kernel = 3, .groups = 2});
   dense(flatten(batch_norm(x)), {.units = 10});
-  const ParameterLayout layout(graph, 4);
-  const AlignedBuffer<float> arena = initial_parameters(layout, 3);
-  const auto values_of = [&](const std::string& name) {
-    const ParameterSlot& slot = layout.slot(name);
-    std::vector<float> values(static_cast<std::size_t>(slot.spec.shape.elements()));
-    layout.unpack(slot, arena.span(), values);
-    return values;
-  };
+  const reference::Parameters values = initial(ParameterLayout(graph, 4), 3);
   // Fans as Keras computes them for a kernel of shape (3, 3, 16 / 2, 64): 9 * 8 and 9 * 64.
   for (const auto& [name, fans] :
        {std::pair{"conv2d_1.weight", 9.0 * 8 + 9 * 64}, std::pair{"dense_1.weight", 64.0 * 36 + 10}}) {
-    const std::vector<float> values = values_of(name);
     const double limit = std::sqrt(6 / fans);
-    double largest = 0, sum = 0, squares = 0;
-    for (const float value : values) {
-      largest = std::max<double>(largest, std::abs(value));
-      sum += value;
-      squares += static_cast<double>(value) * value;
-    }
-    const auto n = static_cast<double>(values.size());
-    CHECK(largest <= limit);
-    CHECK(largest > 0.995 * limit);
-    CHECK(std::abs(sum / n) < 4 * limit / std::sqrt(3 * n));
-    CHECK(squares / n == Approx(limit * limit / 3).epsilon(0.05));
+    const auto [least, most] = std::minmax_element(values.at(name).begin(), values.at(name).end());
+    CHECK(std::max(-*least, *most) <= limit);
+    CHECK(std::min(-*least, *most) > 0.995 * limit);
   }
-  CHECK(values_of("conv2d_1.bias") == std::vector<float>(64, 0.0F));
-  CHECK(values_of("batch_norm_1.gamma") == std::vector<float>(64, 1.0F));
-  CHECK(values_of("batch_norm_1.beta") == std::vector<float>(64, 0.0F));
-  CHECK(values_of("batch_norm_1.running_mean") == std::vector<float>(64, 0.0F));
-  CHECK(values_of("batch_norm_1.running_variance") == std::vector<float>(64, 1.0F));
+  CHECK(values.at("conv2d_1.bias") == std::vector<double>(64, 0));
+  CHECK(values.at("batch_norm_1.gamma") == std::vector<double>(64, 1));
+  CHECK(values.at("batch_norm_1.beta") == std::vector<double>(64, 0));
+  CHECK(values.at("batch_norm_1.running_mean") == std::vector<double>(64, 0));
+  CHECK(values.at("batch_norm_1.running_variance") == std::vector<double>(64, 1));
 }
 
 TEST_CASE("different layouts have different hashes") {

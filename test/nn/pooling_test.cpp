@@ -1,4 +1,4 @@
-// Pooling windows that layers_test.cpp does not cover, and zero_pad, crop, resize.
+// Pooling, and zero_pad, crop, resize.
 #include "absorbed.hpp"
 #include "around.hpp"
 #include "golden.hpp"
@@ -35,23 +35,43 @@ constexpr double kKinks = 0.3;
 
 }  // namespace
 
-TEST_CASE("max_pool and average_pool: padding on four sides, windows beyond the end, padding that counts") {
-  const auto check = [](PoolOptions options, std::int64_t height, std::int64_t width) {
+TEST_CASE("max_pool and average_pool: sizes, strides, padding, windows beyond the end and short of it") {
+  struct Windows {
+    PoolOptions options;
+    std::int64_t height, width;
+  };
+  for (Windows windows : std::vector<Windows>{
+           {{}, 6, 8},
+           {{}, 5, 7},
+           {{.size = 3}, 7, 8},
+           {{.size = 3, .stride = 2}, 7, 8},
+           {{.size = 3, .stride = 2, .padding = Padding::same()}, 6, 7},
+           {{.size = 3, .stride = 2, .padding = Padding::by(1)}, 6, 7},
+           {{.size = 2, .stride = 3}, 7, 9},
+           {{.size = {1, 3}, .stride = {2, 1}}, 5, 6},
+           {{.size = {4, 2}, .stride = 1, .padding = Padding::same()}, 4, 5},
+           {{.size = {3, 2}, .stride = 1, .padding = Padding::by({1, 0})}, 4, 5},
+           {{.size = 1}, 3, 3},
+           {{.size = {6, 5}}, 6, 5},
+           {{.size = 3, .stride = 2, .padding = Padding::by({0, 1}, {1, 2})}, 5, 6},
+           {{.size = 3, .stride = 2, .padding = Padding::by(1), .ceil = true}, 6, 5},
+           {{.size = 2, .ceil = true}, 5, 3},
+           {{.size = {2, 1}, .stride = 3, .padding = Padding::by({1, 0}), .ceil = true}, 5, 6},
+           {{.size = 3, .stride = 2, .padding = Padding::same(), .ceil = true}, 4, 5}}) {
     for (const std::int64_t channels : {3, 16, 20}) {
-      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }),
-                  kMicroBatchOf2);
+      const auto check = [&](const auto& pool) {
+        check_graph(around(channels, windows.height, windows.width,
+                           [&](Symbol x) { return pool(x, windows.options); }));
+      };
+      check(max_pool);
       for (const bool count : {false, true}) {
-        options.count_padding = count;
-        check_graph(around(channels, height, width, [&](Symbol x) { return average_pool(x, options); }),
-                    kMicroBatchOf2);
+        windows.options.count_padding = count;
+        check(average_pool);
       }
     }
-  };
-  check({.size = 3, .stride = 2, .padding = Padding::by({0, 1}, {1, 2})}, 5, 6);
-  check({.size = 3, .stride = 2, .padding = Padding::by(1), .ceil = true}, 6, 5);
-  check({.size = 2, .ceil = true}, 5, 3);
-  check({.size = {2, 1}, .stride = 3, .padding = Padding::by({1, 0}), .ceil = true}, 5, 6);
-  check({.size = 3, .stride = 2, .padding = Padding::same(), .ceil = true}, 4, 5);
+  }
+  // No node before it needs a gradient.
+  check_graph(as_first(Shape{3, 6, 5}, [](Symbol x) { return average_pool(x); }));
   check_bf16(
       around(16, 6, 5,
              [](Symbol x) {
@@ -63,8 +83,7 @@ TEST_CASE("max_pool and average_pool: padding on four sides, windows beyond the 
 }
 
 TEST_CASE("a max_pool with windows beyond the end is not fused as a tiling") {
-  check_graph(around(16, 5, 5, [](Symbol x) { return max_pool(relu(batch_norm(x)), {.ceil = true}); }),
-              {.micro_batch = 3});
+  check_graph(around(16, 5, 5, [](Symbol x) { return max_pool(relu(batch_norm(x)), {.ceil = true}); }));
   Graph graph({1, 7, 7});
   dense(flatten(max_pool(relu(conv2d(input(graph), {.filters = 16, .kernel = 3})), {.ceil = true})),
         {.units = 3});
@@ -219,14 +238,6 @@ TEST_CASE("ceil, count_padding and adaptive pools equal PyTorch's") {
           0.0625,  0.166666672,  0,           -1,          0,      0.027777778,   -0.138888896, 0.0833333358,
           -0.0625, 0.0416666679, -0.125,      0.25,        0.3125, -0.0416666679, -0.208333328, -0.75,
           0.25,    -0.027777778, 0.111111112, 0.333333343, -0.5,   -0.166666672,  0.125,        0.5});
-  // F.avg_pool2d(x, 3, 2, padding=1)
-  check(
-      [&](Symbol x) {
-        return average_pool(x, {.size = 3, .stride = 2, .padding = one, .count_padding = true});
-      },
-      Golden{0.027777778, 0.111111112, 0, 0, 0.027777778, -0.138888896, -0.027777778, 0.027777778,
-             -0.0833333358, 0.138888896, -0.027777778, -0.138888896, 0.166666672, -0.027777778, 0.111111112,
-             -0.222222224, -0.111111112, 0.0833333358});
   // F.avg_pool2d(x, (2, 4), (2, 3), ceil_mode=True)
   check(
       [&](Symbol x) {
@@ -242,24 +253,6 @@ TEST_CASE("ceil, count_padding and adaptive pools equal PyTorch's") {
       Golden{0.0625, -0.25,         0.5,    -0.5,   0,       -0.0833333358, -0.25, -0.333333343, -0.0625,
              0.3125, -0.3125,       0.0625, 0.3125, 0,       0.0625,        -0.25, 0.25,         -0.291666657,
              0,      -0.0833333358, -0.5,   -0.125, -0.0625, 0.3125});
-  // F.adaptive_avg_pool2d(x, (7, 2))
-  check(
-      [&](Symbol x) {
-        return adaptive_average_pool(x, {7, 2});
-      },
-      // clang-format off
-      Golden{-0.416666657, 0.25, -0.208333328, 0, 0.208333328, -0.0416666679, 0.416666657, 0.166666672,
-          0.166666672, -0.0833333358, 0.125, -0.125, 0.333333343, 0.0833333358, -0.166666672, -0.416666657,
-          0.0416666679, -0.208333328, 0, 0.208333328, -0.25, 0.416666657, -0.0416666679, 0.166666672,
-          -0.0833333358, 0.125, -0.333333343, 0.333333343});
-  // clang-format on
-  // F.adaptive_max_pool2d(x, (3, 4))
-  check(
-      [&](Symbol x) {
-        return adaptive_max_pool(x, {3, 4});
-      },
-      Golden{1,    0.5,  1.25, 0.25, 1,    1.25, 0.75, 1,    1.25, 1.25, 1,    1,
-             1.25, 0.75, 1,    0.5,  1.25, 1,    1,    1.25, 0.25, 1,    1.25, 1.25});
 }
 
 TEST_CASE("pools along sequences equal Keras'") {
@@ -278,30 +271,6 @@ TEST_CASE("resize, zero_pad and crop equal Keras'") {
   const auto check = [](const auto& body, const Golden& golden) {
     CHECK(off({2, 3, 4}, body, golden) < 1e-6);
   };
-  // L.UpSampling2D((2, 3), interpolation="bilinear")(x)
-  check(
-      [&](Symbol x) {
-        return resize(x, {.scale = {2, 3}, .method = kBilinear});
-      },
-      // clang-format off
-      Golden{-1.25, -1.25, -0.666666627, -0.0833332539, 0.5, 0.166666627, -0.166666746, -0.5,
-          0.0833336115, 0.666666746, 1.25, 1.25, -0.875, -0.875, -0.520833313, -0.166666627, 0.1875,
-          0.0833333135, -0.0208333731, -0.125, 0.229166836, 0.583333373, 0.9375, 0.9375, -0.125, -0.125,
-          -0.229166687, -0.333333373, -0.4375, -0.0833333135, 0.270833373, 0.625, 0.520833254, 0.416666627,
-          0.3125, 0.3125, -0.0625, -0.0625, -0.166666687, -0.270833373, -0.375, -0.0208333135, 0.333333373,
-          0.6875, 0.354166508, 0.0208332539, -0.3125, -0.3125, -0.6875, -0.6875, -0.333333313, 0.0208333731,
-          0.375, 0.270833313, 0.166666627, 0.0625, -0.270833492, -0.604166746, -0.9375, -0.9375, -1, -1,
-          -0.416666627, 0.166666746, 0.75, 0.416666627, 0.0833332539, -0.25, -0.583333492, -0.916666746,
-          -1.25, -1.25, 0.5, 0.5, 0.166666627, -0.166666746, -0.5, 0.0833333731, 0.666666746, 1.25,
-          0.916666508, 0.583333254, 0.25, 0.25, 0.1875, 0.1875, 0.0833333135, -0.0208333731, -0.125,
-          0.229166687, 0.583333373, 0.9375, 0.604166508, 0.270833254, -0.0625, -0.0625, -0.4375, -0.4375,
-          -0.0833333135, 0.270833373, 0.625, 0.520833313, 0.416666627, 0.3125, -0.0208334923, -0.354166746,
-          -0.6875, -0.6875, -0.375, -0.375, -0.0208333135, 0.333333373, 0.6875, 0.354166627, 0.0208332539,
-          -0.3125, -0.416666716, -0.520833373, -0.625, -0.625, 0.375, 0.375, 0.270833313, 0.166666627, 0.0625,
-          -0.270833373, -0.604166746, -0.9375, -0.583333135, -0.229166627, 0.125, 0.125, 0.75, 0.75,
-          0.416666627, 0.0833332539, -0.25, -0.583333373, -0.916666746, -1.25, -0.666666389, -0.0833332539,
-          0.5, 0.5});
-  // clang-format on
   // L.Resizing(5, 3, interpolation="nearest")(x); equal to F.interpolate(x, (5, 3), mode="nearest-exact")
   check(
       [&](Symbol x) {

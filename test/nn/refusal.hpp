@@ -17,6 +17,16 @@ inline std::string refusal(const convoke::Shape& input, std::vector<convoke::Set
   return refusal_of([&] { convoke::nn::build_graph(input, layers); });
 }
 
+/// The same without a line.
+inline std::string refused_layers(const convoke::Shape& input, const std::vector<convoke::Settings>& layers) {
+  return refusal_of([&] { convoke::nn::build_graph(input, layers); });
+}
+
+/// The message of the error that making one layer throws; "" if there is none.
+inline std::string error_of_layer(const convoke::Settings& settings) {
+  return error_of([&] { convoke::nn::make_layer(settings); });
+}
+
 /// "message | hint" of the error that adding layers to an input throws; "" if there is none.
 template <std::invocable<convoke::nn::Symbol> Body>
 std::string refusal(const convoke::nn::ValueSpec& input, const Body& body) {

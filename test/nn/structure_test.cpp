@@ -1,19 +1,20 @@
 // Layers that join, cut and reorder values. Golden values are from Keras 3 on the TensorFlow backend (3.15.1)
 // and PyTorch.
 #include "around.hpp"
-#include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "golden.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/merge.hpp"
 #include "refusal.hpp"
 #include "support/catch.hpp"
-#include "support/error_of.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
 
 namespace {
+
+/// Returns a smaller width for many channels, because the reference differentiates by every element.
+std::int64_t width_of(std::int64_t channels) { return channels < 10 ? 2 : 1; }
 
 /// Checks `body` of the network's input alone, and of two branches of `channels` channels (to check
 /// gradients), before a dense layer of 3 classes.
@@ -24,6 +25,12 @@ void check(std::int64_t channels, std::int64_t height, std::int64_t width, const
   const Symbol y = tanh(conv2d(input(graph), {.filters = channels, .kernel = 1}));
   dense(flatten(body(x, y)), {.units = 3});
   check_graph(graph, kMicroBatchOf2);
+}
+
+/// Checks such a body of images of three rows.
+template <class Body>
+void check(std::int64_t channels, const Body& body) {
+  check(channels, 3, width_of(channels), body);
 }
 
 /// Checks the same with one branch.
@@ -60,15 +67,8 @@ void check_near(const std::vector<double>& actual, const std::vector<double>& ex
   CHECK(difference(actual, expected) < 1e-5);  // golden values have six digits
 }
 
-/// Returns a smaller width for many channels, because the reference differentiates by every element.
-std::int64_t width_of(std::int64_t channels) { return channels < 10 ? 2 : 1; }
-
 Symbol part(Symbol x, std::int64_t begin, std::int64_t size) {
   return slice(x, {.begin = begin, .size = size});
-}
-
-std::string refused_layers(const Shape& shape, const std::vector<Settings>& layers) {
-  return refusal_of([&] { build_graph(shape, layers); });
 }
 
 std::vector<float> from_zero(std::size_t n) {
@@ -81,14 +81,11 @@ std::vector<float> from_zero(std::size_t n) {
 
 TEST_CASE("subtract, average, maximum, multiply of one shape") {
   for (const std::int64_t channels : {3, 16, 20}) {
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return subtract(x, y); });
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return average({x, y, tanh(x)}); });
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) {
-      return maximum({x, y, subtract(y, x)});
-    });
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return multiply({x, y, x}); });
-    check(channels, 3, width_of(channels),
-          [](Symbol x, Symbol y) { return subtract(flatten(x), flatten(y)); });
+    check(channels, [](Symbol x, Symbol y) { return subtract(x, y); });
+    check(channels, [](Symbol x, Symbol y) { return average({x, y, tanh(x)}); });
+    check(channels, [](Symbol x, Symbol y) { return maximum({x, y, subtract(y, x)}); });
+    check(channels, [](Symbol x, Symbol y) { return multiply({x, y, x}); });
+    check(channels, [](Symbol x, Symbol y) { return subtract(flatten(x), flatten(y)); });
     // With one input used twice, and with the network's input.
     check_first({channels, 3, 2}, [](Symbol x) { return multiply({x, x}); });
     check_first({channels, 3, 2}, [&](Symbol x) {
@@ -101,11 +98,11 @@ TEST_CASE("subtract, average, maximum, multiply of one shape") {
 
 TEST_CASE("multiply scales the channels of images and sequences") {
   for (const std::int64_t channels : {3, 16, 20}) {
-    check(channels, 3, width_of(channels), [&](Symbol x, Symbol y) {
+    check(channels, [&](Symbol x, Symbol y) {
       const Symbol gate = sigmoid(dense(global_average_pool(y), {.units = channels}));
       return multiply({gate, x});
     });
-    check(channels, 3, width_of(channels), [&](Symbol x, Symbol y) {
+    check(channels, [&](Symbol x, Symbol y) {
       const Symbol gate = average_pool(y, {.size = {3, width_of(channels)}});  // (C, 1, 1)
       return multiply({x, gate, y, gate});
     });
@@ -157,13 +154,11 @@ TEST_CASE("add accepts inputs of any layout") {
 
 TEST_CASE("concat of images along channels, height and width") {
   for (const std::int64_t channels : {3, 16, 20}) {
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return concat({x, y}); });
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return concat({x, y, x, tanh(y)}); });
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) {
-      return concat({x, conv2d(y, {.filters = 16, .kernel = 1})});
-    });
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return concat({x, y}, {"height"}); });
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return concat({x, y, x}, {"width"}); });
+    check(channels, [](Symbol x, Symbol y) { return concat({x, y}); });
+    check(channels, [](Symbol x, Symbol y) { return concat({x, y, x, tanh(y)}); });
+    check(channels, [](Symbol x, Symbol y) { return concat({x, conv2d(y, {.filters = 16, .kernel = 1})}); });
+    check(channels, [](Symbol x, Symbol y) { return concat({x, y}, {"height"}); });
+    check(channels, [](Symbol x, Symbol y) { return concat({x, y, x}, {"width"}); });
     check_first({channels, 2, 3}, [](Symbol x) {
       return concat({x, conv2d(x, {.filters = 5, .kernel = 1})});
     });
@@ -215,14 +210,11 @@ TEST_CASE("slice and split along every axis") {
 
 TEST_CASE("channel_shuffle, permute, reshape, identity") {
   for (const std::int64_t channels : {6, 16, 24}) {
-    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) {
-      return channel_shuffle(multiply({x, y}), 2);
-    });
+    check(channels, [](Symbol x, Symbol y) { return channel_shuffle(multiply({x, y}), 2); });
     check_one(channels, 3, width_of(channels), [&](Symbol x) { return channel_shuffle(x, channels / 2); });
     check_one(channels, 1, 1, [](Symbol x) { return channel_shuffle(flatten(x), 2); });
     check_first({5, channels}, [](Symbol x) { return channel_shuffle(x, 2); });
-    check(channels, 3, width_of(channels),
-          [](Symbol x, Symbol y) { return identity(add(identity(x), identity(y))); });
+    check(channels, [](Symbol x, Symbol y) { return identity(add(identity(x), identity(y))); });
     for (const std::vector<std::int64_t>& dims : std::vector<std::vector<std::int64_t>>{
              {1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}}) {
       check_one(channels, 3, width_of(channels), [&](Symbol x) { return permute(x, dims); });
@@ -263,83 +255,29 @@ TEST_CASE("structure in bf16") {
   check_bf16(graph, {.micro_batch = 3}, 0.06);
 }
 
-// import numpy as np; from keras import layers as L
-// a = np.arange(12, dtype="f4").reshape(1, 2, 2, 3) / 4 - 1; c = np.cos(np.arange(12, dtype="f4")).reshape(1,
-// 2, 2, 3) Printed channels first: np.asarray(y).transpose(0, 3, 1, 2).ravel().
-TEST_CASE("merging layers equal Keras'") {
-  const std::vector<float> a{-1, -0.25, 0.5, 1.25, -0.75, 0, 0.75, 1.5, -0.5, 0.25, 1, 1.75};
-  const std::vector<float> c{1,          -0.9899925F, 0.9601703F,  -0.9111303F, 0.5403023F, -0.6536436F,
-                             0.7539023F, -0.8390715F, -0.4161468F, 0.2836622F,  -0.1455F,   0.0044257F};
-  std::vector<float> both = a;
-  both.insert(both.end(), c.begin(), c.end());
-  const auto of = [&](const auto& body) {
-    return result({6, 2, 2}, both, [&](Symbol x) { return body(part(x, 0, 3), part(x, 3, 3)); });
-  };
-  const auto scaled = [](Symbol x, float factor) {  // as sums, without a layer for it
-    return factor < 0 ? subtract(subtract(x, x), x) : add(x, x);
-  };
-  // L.Subtract()([a, c])
-  check_near(of([](Symbol x, Symbol y) { return subtract(x, y); }),
-             {-2.0, 0.739992, -0.46017, 2.16113, -1.2903, 0.653644, -0.00390226, 2.33907, -0.0838532,
-              -0.0336622, 1.1455, 1.74557});
-  // L.Average()([a, c, -2 * a])
-  check_near(of([&](Symbol x, Symbol y) {
-               return average({x, y, scaled(scaled(x, 2), -1)});
-             }),
-             {0.666667, -0.246664, 0.15339, -0.720377, 0.430101, -0.217881, 0.00130073, -0.779691, 0.0279511,
-              0.0112207, -0.381833, -0.581858});
-  // L.Maximum()([a, c, -a])
-  check_near(of([&](Symbol x, Symbol y) {
-               return maximum({x, y, scaled(x, -1)});
-             }),
-             {1.0, 0.25, 0.96017, 1.25, 0.75, -0.0, 0.753902, 1.5, 0.5, 0.283662, 1.0, 1.75});
-  // L.Concatenate()([a, c[:, :, :, :2]])
-  check_near(of([](Symbol x, Symbol y) {
-               return concat({x, part(y, 0, 2)});
-             }),
-             {-1.0, -0.25, 0.5, 1.25,      -0.75,   0.0,      0.75,     1.5,       -0.5,     0.25,
-              1.0,  1.75,  1.0, -0.989992, 0.96017, -0.91113, 0.540302, -0.653644, 0.753902, -0.839072});
-  // L.Multiply()([a, np.array([0.5, -1, 2], "f4").reshape(1, 1, 1, 3)])
-  std::vector<float> gated = a;
-  gated.insert(gated.end(), {0.5F, -1, 2});
-  check_near(result({15}, gated,
-                    [](Symbol x) {
-                      return multiply({reshape(part(x, 0, 12), {3, 2, 2}), part(x, 12, 3)});
-                    }),
-             {-0.5, -0.125, 0.25, 0.625, 0.75, -0.0, -0.75, -1.5, -1.0, 0.5, 2.0, 3.5});
-}
-
 // s = np.arange(6, dtype="f4").reshape(1, 3, 2); x = np.arange(12, dtype="f4").reshape(1, 2, 2, 3)
 TEST_CASE("concat of sequences, permute and reshape equal Keras', channel_shuffle equals PyTorch's") {
-  const std::vector<float> s = from_zero(6);
+  const auto of_s = [](const auto& body) { return result({3, 2}, from_zero(6), body); };
+  const auto of_x = [](const auto& body) { return result({2, 2, 3}, from_zero(12), body); };
+  const auto of_pixel = [](const auto& body) { return result({6, 1, 1}, from_zero(6), body); };
   const auto negative = [](Symbol x) { return subtract(subtract(x, x), x); };
   // L.Concatenate(axis=1)([s, -s[:, :1]])
-  check_near(result({3, 2}, s,
-                    [&](Symbol x) {
-                      return concat({x, negative(slice(x, {.axis = {"time"}, .size = 1}))}, {"time"});
-                    }),
+  check_near(of_s([&](Symbol x) {
+               return concat({x, negative(slice(x, {.axis = {"time"}, .size = 1}))}, {"time"});
+             }),
              {0, 1, 2, 3, 4, 5, 0, -1});
   // L.Concatenate()([s, -s])
-  check_near(result({3, 2}, s,
-                    [&](Symbol x) {
-                      return concat({x, negative(x)});
-                    }),
+  check_near(of_s([&](Symbol x) {
+               return concat({x, negative(x)});
+             }),
              {0, 1, 0, -1, 2, 3, -2, -3, 4, 5, -4, -5});
   // L.Permute((2, 1))(s); L.Permute((3, 1, 2))(x) and L.Reshape((-1, 4))(x), rows in their order in memory
-  check_near(result({3, 2}, s, [](Symbol x) { return permute(x, {2, 1}); }), {0, 2, 4, 1, 3, 5});
-  check_near(result({2, 2, 3}, from_zero(12),
-                    [](Symbol x) {
-                      return permute(x, {3, 1, 2});
-                    }),
-             {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
-  check_near(result({2, 2, 3}, from_zero(12),
-                    [](Symbol x) {
-                      return reshape(x, {-1, 4});
-                    }),
-             {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  check_near(of_s([](Symbol x) { return permute(x, {2, 1}); }), {0, 2, 4, 1, 3, 5});
+  check_near(of_x([](Symbol x) { return permute(x, {3, 1, 2}); }), {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
+  check_near(of_x([](Symbol x) { return reshape(x, {-1, 4}); }), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   // torch.nn.ChannelShuffle(groups)(torch.arange(6.).view(1, 6, 1, 1))
-  check_near(result({6, 1, 1}, s, [](Symbol x) { return channel_shuffle(x, 2); }), {0, 3, 1, 4, 2, 5});
-  check_near(result({6, 1, 1}, s, [](Symbol x) { return channel_shuffle(x, 3); }), {0, 2, 4, 1, 3, 5});
+  check_near(of_pixel([](Symbol x) { return channel_shuffle(x, 2); }), {0, 3, 1, 4, 2, 5});
+  check_near(of_pixel([](Symbol x) { return channel_shuffle(x, 3); }), {0, 2, 4, 1, 3, 5});
 }
 
 TEST_CASE("maximum passes on a NaN in any input; of equal inputs the first gets the gradient") {
@@ -358,13 +296,10 @@ TEST_CASE("maximum passes on a NaN in any input; of equal inputs the first gets 
 
 TEST_CASE("numbers whose products or sums exceed 64 bits are refused") {
   constexpr std::int64_t kLarge = std::int64_t{1} << 24;
-  CHECK(error_of([&] {
-          make_layer({{"layer", "slice"}, {"begin", std::numeric_limits<std::int64_t>::max()}});
-        }) ==
+  CHECK(error_of_layer({{"layer", "slice"}, {"begin", std::numeric_limits<std::int64_t>::max()}}) ==
         "layer \"slice\": \"begin\" must be between -16777216 and 16777216, but is 9223372036854775807");
-  CHECK(error_of([&] {
-          make_layer({{"layer", "zero_pad"}, {"padding", Value::Array{kLarge + 1, 1, 0, 0}}});
-        }).starts_with("layer \"zero_pad\": \"padding\" must be between -16777216 and 16777216"));
+  CHECK(error_of_layer({{"layer", "zero_pad"}, {"padding", Value::Array{kLarge + 1, 1, 0, 0}}})
+            .starts_with("layer \"zero_pad\": \"padding\" must be between -16777216 and 16777216"));
   CHECK(refused_layers({4}, {{{"layer", "reshape"}, {"shape", Value::Array{kLarge, kLarge, -1}}}}) ==
         "reshape_1 (reshape): the shape (16777216, 16777216, 1) has too many elements | ");
   CHECK(refused_layers({4}, {{{"layer", "reshape"}, {"shape", Value::Array{0, -1}}}})

@@ -1,7 +1,5 @@
 // Synchronized batch norm: several micro-batches of a plan, and several plans, compute the same from
 // a batch as one micro-batch of the whole batch.
-#include <tuple>
-
 #include "convoke/nn/freeze.hpp"
 #include "golden.hpp"
 #include "layers.hpp"
@@ -184,16 +182,7 @@ TEST_CASE("synchronized: loss, gradients and statistics equal those of PyTorch o
   Experiment experiment(
       graph,
       {.micro_batch = 1, .micro_batches = 7});  // a micro-batch of one sample has no meaningful statistics
-  const ParameterLayout& layout = *experiment.layout;
-  for (const auto& [name, k, shift] : {std::tuple{"conv2d_1.weight", 1, 0.0},
-                                       {"batch_norm_1.gamma", 3, 1.0},
-                                       {"batch_norm_1.beta", 4, 0.0},
-                                       {"batch_norm_1.running_mean", 5, 0.0},
-                                       {"batch_norm_1.running_variance", 6, 1.0},
-                                       {"dense_1.weight", 7, 0.0},
-                                       {"dense_1.bias", 8, 0.0}}) {
-    experiment.set(name, waves(k, layout.slot(name).spec.shape.elements(), shift));
-  }
+  set_waves(experiment);
   Batch batch(graph, 7);
   batch.labels = {0, 2, 1, 1, 0, 2, 2};
   batch.input = waves(9, 7 * 2 * 4 * 3, 0, 3);
@@ -217,13 +206,8 @@ TEST_CASE("synchronized: loss, gradients and statistics equal those of PyTorch o
   CHECK(difference(outcome.gradients.at("batch_norm_1.beta"), {0.4689892, 0.5666011, 0.5409008}) < 1e-5);
   CHECK(difference(outcome.gradients.at("dense_1.bias"), {0.2841924, -0.1717893, -0.1124031}) < 1e-5);
   // PyTorch updates its running variance with the unbiased variance: factor n / (n - 1) with n = 7 * 4 * 3.
-  const reference::Parameters before = by_name(layout, experiment.parameters.span());
-  const auto moved = [&](const std::string& name, double factor) {
-    std::vector<double> values = before.at(name);
-    for (std::size_t c = 0; c < values.size(); ++c)
-      values[c] = 0.9 * values[c] + 0.1 * factor * outcome.gradients.at(name)[c];
-    return values;
-  };
-  CHECK(difference(moved("batch_norm_1.running_mean", 1), {-0.340993, 0.1472381, 0.3054806}) < 1e-5);
-  CHECK(difference(moved("batch_norm_1.running_variance", 84.0 / 83), {1.10513, 1.55737, 1.209473}) < 1e-5);
+  CHECK(difference(moved(experiment, outcome, "batch_norm_1.running_mean"),
+                   {-0.340993, 0.1472381, 0.3054806}) < 1e-5);
+  CHECK(difference(moved(experiment, outcome, "batch_norm_1.running_variance", 84.0 / 83),
+                   {1.10513, 1.55737, 1.209473}) < 1e-5);
 }

@@ -1,6 +1,4 @@
 // Whole training steps against the reference and against Keras.
-#include <tuple>
-
 #include "golden.hpp"
 #include "layers.hpp"
 #include "support/catch.hpp"
@@ -115,17 +113,7 @@ TEST_CASE("loss, gradients and statistics of a small CNN equal those of Keras") 
   batch.input = waves(9, 4 * 2 * 6 * 5, 0, 3);
   for (const bool training : {true, false}) {
     Experiment experiment(graph, {.micro_batch = 4, .training = training});
-    const ParameterLayout& layout = *experiment.layout;
-    for (const auto& [name, k, shift] : {std::tuple{"conv2d_1.weight", 1, 0.0},
-                                         {"conv2d_1.bias", 2, 0.0},
-                                         {"batch_norm_1.gamma", 3, 1.0},
-                                         {"batch_norm_1.beta", 4, 0.0},
-                                         {"batch_norm_1.running_mean", 5, 0.0},
-                                         {"batch_norm_1.running_variance", 6, 1.0},
-                                         {"dense_1.weight", 7, 0.0},
-                                         {"dense_1.bias", 8, 0.0}}) {
-      experiment.set(name, waves(k, layout.slot(name).spec.shape.elements(), shift));
-    }
+    set_waves(experiment);
     if (!training) {  // after the training step
       experiment.set("batch_norm_1.running_mean", {kMovingMean.begin(), kMovingMean.end()});
       experiment.set("batch_norm_1.running_variance", {kMovingVariance.begin(), kMovingVariance.end()});
@@ -141,15 +129,7 @@ TEST_CASE("loss, gradients and statistics of a small CNN equal those of Keras") 
       INFO(name);
       CHECK(difference(outcome.gradients.at(name), expected) < 1e-5);
     }
-    // Keras' moving statistics after the step: momentum * old + (1 - momentum) * new.
-    const auto moved = [&](const std::string& name) {
-      const double momentum = layout.slot(name).spec.momentum;
-      std::vector<double> values = by_name(layout, experiment.parameters.span()).at(name);
-      for (std::size_t c = 0; c < values.size(); ++c)
-        values[c] = momentum * values[c] + (1 - momentum) * outcome.gradients.at(name)[c];
-      return values;
-    };
-    CHECK(difference(moved("batch_norm_1.running_mean"), kMovingMean) < 1e-5);
-    CHECK(difference(moved("batch_norm_1.running_variance"), kMovingVariance) < 1e-5);
+    CHECK(difference(moved(experiment, outcome, "batch_norm_1.running_mean"), kMovingMean) < 1e-5);
+    CHECK(difference(moved(experiment, outcome, "batch_norm_1.running_variance"), kMovingVariance) < 1e-5);
   }
 }

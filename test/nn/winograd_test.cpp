@@ -258,43 +258,28 @@ TEST_CASE("tiles cover an axis of any length once") {
   }
 }
 
-TEST_CASE("Winograd's passes equal a loop in double precision: images of 1 to 9 pixels, odd ones") {
+TEST_CASE("Winograd's passes equal a loop in double precision") {
   for (const WinogradKernels* kernels : available()) {
-    for (std::int64_t extent = 1; extent <= 9; ++extent) {
+    for (std::int64_t extent = 1; extent <= 9; ++extent) {  // images of 1 to 9 pixels, odd ones
       check({*kernels, 2, 1, 2, extent, 10 - extent, 1, 1, 1, 1});
       check({*kernels, 3, 2, 1, extent, extent, 2, 2, 2, 2});
       if (extent >= 3) check({*kernels, 2, 1, 1, extent, extent, 0, 0, 0, 0});
     }
-  }
-}
-
-TEST_CASE("Winograd's passes equal a loop in double precision: different padding on each side") {
-  for (const WinogradKernels* kernels : available()) {
-    for (const std::int64_t top : {0, 1, 2}) {
+    for (const std::int64_t top : {0, 1, 2}) {  // different padding on each side
       for (const std::int64_t left : {0, 1, 2}) {
         check({*kernels, 1, 1, 1, 6, 5, top, left, 2 - top, 1});
         check({*kernels, 1, 1, 1, 3, 8, top, left, 1, 2 - left});
       }
     }
-  }
-}
-
-TEST_CASE("Winograd's passes equal a loop in double precision: partly filled panels") {
-  for (const WinogradKernels* kernels : available()) {
-    for (const std::int64_t blocks : {3, 4, 5}) {
+    for (const std::int64_t blocks : {3, 4, 5}) {  // partly filled panels
       check({*kernels, 2, blocks, 1, 5, 6, 1, 1, 1, 1});
       check({*kernels, 2, 1, blocks, 6, 7, 1, 1, 1, 1});
     }
     check({*kernels, 1, 17, 1, 4, 4, 1, 1, 1, 1});  // deeper than one pass over a panel
     check({*kernels, 1, 1, 9, 4, 4, 1, 1, 1, 1});
-  }
-}
-
-TEST_CASE("Winograd's passes equal a loop in double precision: weights transformed piece by piece") {
-  for (const WinogradKernels* kernels : available()) {
-    Convolution c(*kernels, 1, 192 / kernels->block, 176 / kernels->block, 3, 4, 1, 1, 1, 1);
-    CHECK(c.shape.by_pieces());
-    check(std::move(c));
+    Convolution by_pieces(*kernels, 1, 192 / kernels->block, 176 / kernels->block, 3, 4, 1, 1, 1, 1);
+    CHECK(by_pieces.shape.by_pieces());  // its weights are transformed piece by piece
+    check(std::move(by_pieces));
   }
 }
 

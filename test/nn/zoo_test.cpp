@@ -88,12 +88,10 @@ TEST_CASE("classic networks have the parameters of the papers") {
 
 TEST_CASE("Keras' EfficientNets have its parameters, but for the 7 numbers of its Normalization layer") {
   // getattr(keras.applications, name)(weights=None).count_params()
-  const Size sizes[] = {
-      {"efficientnet-b0-keras", 5330571},  {"efficientnet-b1-keras", 7856239},
-      {"efficientnet-b2-keras", 9177569},  {"efficientnet-b3-keras", 12320535},
-      {"efficientnet-b4-keras", 19466823}, {"efficientnet-b5-keras", 30562527},
-      {"efficientnet-b6-keras", 43265143}, {"efficientnet-b7-keras", 66658687},
-  };
+  const Size sizes[] = {{"efficientnet-b0-keras", 5330571},  {"efficientnet-b1-keras", 7856239},
+                        {"efficientnet-b2-keras", 9177569},  {"efficientnet-b3-keras", 12320535},
+                        {"efficientnet-b4-keras", 19466823}, {"efficientnet-b5-keras", 30562527},
+                        {"efficientnet-b6-keras", 43265143}, {"efficientnet-b7-keras", 66658687}};
   for (const Size& size : sizes) {
     INFO(size.name);
     const Graph graph = make_zoo_model(size.name);

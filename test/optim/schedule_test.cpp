@@ -204,7 +204,6 @@ TEST_CASE("the settings of a schedule make an equal schedule") {
             {"min_learning_rate", 1e-5}},
        }) {
     CHECK(make_schedule(settings)->settings() == settings);
-    CHECK(make_schedule(make_schedule(settings)->settings())->settings() == settings);
   }
   CHECK(schedule_names() == std::vector<std::string>{"constant", "step", "exponential", "cosine", "piecewise",
                                                      "polynomial", "one_cycle", "plateau"});

@@ -160,24 +160,6 @@ TEST_CASE("votes equal a slow reference, for every prefix of members") {
   }
 }
 
-TEST_CASE("one member elects its most probable class, by every rule") {
-  const RandomPredictions predictions(1, 200, 10, 5);
-  VoteCounts counts(200, 10);
-  counts.add(predictions.probabilities);
-  for (const std::string& rule : rule_names())
-    CHECK(elect(find_rule(rule), counts) == labels_in(predictions.probabilities, 10));
-}
-
-TEST_CASE("members that agree elect their common class, by every rule") {
-  const RandomPredictions one(1, 100, 10, 6);
-  VoteCounts counts(100, 10);
-  for (int m = 0; m < 5; ++m) {
-    counts.add(one.probabilities);
-    for (const std::string& rule : rule_names())
-      CHECK(elect(find_rule(rule), counts) == labels_in(one.probabilities, 10));
-  }
-}
-
 TEST_CASE("an unknown voting rule is refused") {
   CHECK(rule_names() == std::vector<std::string>{"majority", "majority_lowest", "mean"});
   CHECK(
