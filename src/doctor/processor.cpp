@@ -113,10 +113,12 @@ std::vector<Finding> check_processors(const std::vector<Processor>& ranks) {
   }
   if (found.empty()) {
     const Processor& first = ranks.front();
-    const std::string clock =
-        first.measured_ghz > 0 ? fmt::format(", a busy core at {:.2f} GHz", first.measured_ghz) : "";
+    std::vector<std::string> known;
+    if (!first.model.empty()) known.push_back(first.model);
+    if (first.measured_ghz > 0) known.push_back(fmt::format("a busy core at {:.2f} GHz", first.measured_ghz));
     found.push_back(ok("instruction set",
-                       fmt::format("{} on all ranks ({}{})", first.instruction_set, first.model, clock)));
+                       fmt::format("{} on all ranks{}", first.instruction_set,
+                                   known.empty() ? std::string() : fmt::format(" ({})", join(known)))));
   }
   return found;
 }

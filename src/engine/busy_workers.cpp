@@ -58,7 +58,8 @@ std::string setting_for_workers(std::int64_t batch, std::int64_t micro_batch, st
     for (std::int64_t larger = least; larger <= most; larger += workers) {
       const std::int64_t its = automatic ? auto_micro_batch(larger) : micro_batch;
       if (its % multiple == 0 && fills(larger, its, workers))
-        return fmt::format("train.batch={} {}", larger, scaled);
+        return fmt::format("train.batch={}{} {}", larger,
+                           its == micro_batch ? "" : fmt::format(" and train.micro_batch={}", its), scaled);
     }
   }
   const std::int64_t step = kLeastMicroBatch * workers;

@@ -23,29 +23,26 @@ void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { ad
 
 constexpr std::chrono::milliseconds kPause(1);  // of the thread that makes progress
 
+}  // namespace
+
 // Every node has as many leaders as the node with the fewest ranks has ranks.
-int leaders_of(const mpi::Communicator& node, const mpi::Communicator& group) {
+NodePlace node_place(const mpi::Communicator& node, const mpi::Communicator& group) {
   std::array<double, 1> fewest{static_cast<double>(node.size())};
   group.min(fewest);
-  return static_cast<int>(fewest[0]);
+  std::array<std::int64_t, 1> nodes{node.root() ? 1 : 0};
+  group.sum(nodes);
+  return {static_cast<int>(nodes[0]), static_cast<int>(fewest[0]), node.rank()};
 }
-
-}  // namespace
 
 GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group,
                            std::size_t bf16_elements, const sync::ExchangeOptions& options)
     : memory_(memory),
       team_(team),
       alone_(group.size() == 1),
+      place_(node_place(memory.node(), group)),
       add_([this](int part) { add_workers(slice_of(memory_.sums(0).floats.size(), part, team_.size())); }) {
-  const int leaders = leaders_of(memory.node(), group);
-  const int me = memory.node().rank();
-  const bool leads = me < leaders;
-  const mpi::Communicator peers = group.split(leads ? me : leaders, group.rank());
-  std::array<double, 1> nodes{leads ? static_cast<double>(peers.size()) : 0};
-  group.max(nodes);
-  nodes_ = static_cast<int>(nodes[0]);
-  share_ = NodeShare(memory.sums(0).floats.size(), me, leaders);
+  const mpi::Communicator peers = group.split(std::min(place_.rank, place_.leaders), group.rank());
+  share_ = NodeShare(memory.sums(0).floats.size(), place_.rank, place_.leaders);
   const Range slice = share_.slice();
   sync::Exchange exchange;
   if (fixed().empty()) {

@@ -8,6 +8,7 @@
 #include "convoke/engine/worker.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/memory.hpp"
+#include "convoke/sync/allreduce.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {
@@ -59,7 +60,7 @@ std::size_t evaluation_bytes(const nn::Graph& graph, const EngineOptions& option
 
 MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
                           const optim::Optimizer& optimizer, std::int64_t samples, bool validates, int rank,
-                          int ranks) {
+                          int ranks, const NodePlace& place) {
   const int workers = worker_count(options, rank, ranks);
   nn::single_threaded();
   const auto layout = std::make_shared<const nn::ParameterLayout>(graph, options.micro_batch,
@@ -106,6 +107,10 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
     if (exact) need.gradients += gradients * sizeof(std::int64_t);
     need.gradients += extra * bytes_of(gradients);
   }
+  const NodeShare share(gradients, place.rank, place.leaders);
+  need.exchange = sync::AllReduce::predict_bytes(
+      {share.slice().size(), exact, share.bf16_elements(layout->trainable_size())},
+      {options.bucket_bytes, options.wire}, place.nodes);
   need.parameters = bytes_of(layout->size());
   const std::size_t state_bytes =
       options.update.state_precision == nn::Precision::kBfloat16 ? sizeof(sync::Bfloat16) : sizeof(float);

@@ -358,6 +358,7 @@ StateArray StepEngine::optimizer_state(std::size_t slot) { return impl_->memory_
 std::span<float> StepEngine::average() { return impl_->memory_.average(); }
 void StepEngine::reset_optimizer() { impl_->update_.reset_states(impl_->steps_done_); }
 int StepEngine::model_copies() const { return impl_->parts_.sums->nodes(); }
+std::size_t StepEngine::exchange_bytes() const { return impl_->parts_.sums->exchange_bytes(); }
 const std::string& StepEngine::unshared() const { return impl_->parts_.unshared; }
 bool StepEngine::writes() const { return impl_->writes(); }
 std::span<const float> StepEngine::result() {

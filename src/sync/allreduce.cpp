@@ -63,6 +63,23 @@ AllReduce::AllReduce(std::vector<Bucket> buckets, std::vector<std::unique_ptr<Bu
   assert(buckets_.size() == sums_.size());
 }
 
+std::size_t AllReduce::predict_bytes(const ExchangeShape& shape, const ExchangeOptions& options, int ranks) {
+  std::size_t bytes = 0;
+  for (const Bucket& bucket : cut_buckets(shape, options, ranks)) {
+    if (bucket.algorithm != Algorithm::kSlices) continue;
+    bytes += bucket.wire == Number::kFixed64    ? PackedSum::predict_bytes(bucket.size(), ranks)
+             : bucket.wire == Number::kBfloat16 ? OrderedSum<Bfloat16>::predict_bytes(bucket.size(), ranks)
+                                                : OrderedSum<float>::predict_bytes(bucket.size(), ranks);
+  }
+  return bytes;
+}
+
+std::size_t AllReduce::bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& sum : sums_) bytes += sum->bytes();
+  return bytes;
+}
+
 void AllReduce::start_next() {
   flights_.start(started_);
   sums_[started_++]->start();

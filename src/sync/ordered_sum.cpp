@@ -51,6 +51,19 @@ OrderedSum<Wire>::OrderedSum(const SumChannels& channels, std::span<float> value
 }
 
 template <class Wire>
+std::size_t OrderedSum<Wire>::predict_bytes(std::size_t values, int ranks) {
+  const std::size_t slice = slice_elements(values, ranks), sent = slice * static_cast<std::size_t>(ranks);
+  const std::size_t lost = std::is_same_v<Wire, float> ? 0 : values + slice;
+  return 2 * sent * sizeof(Wire) + (slice + lost) * sizeof(float);
+}
+
+template <class Wire>
+std::size_t OrderedSum<Wire>::bytes() const {
+  return (outgoing_.size() + incoming_.size()) * sizeof(Wire) +
+         (total_.size() + lost_.size() + lost_total_.size()) * sizeof(float);
+}
+
+template <class Wire>
 void OrderedSum<Wire>::start() {
   encode(values_.data(), lost_.data(), outgoing_.data(), values_.size());
   request_ = channels_.scatter.start_all_to_all(std::as_bytes(outgoing_.span()),

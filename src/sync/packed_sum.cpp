@@ -20,6 +20,10 @@ PackedSum::PackedSum(const SumChannels& channels, std::span<std::int64_t> values
   requests_.reserve(2 * static_cast<std::size_t>(ranks_));
 }
 
+std::size_t PackedSum::predict_bytes(std::size_t values, int ranks) {
+  return 2 * most_packed_bytes(slice_elements(values, ranks)) * static_cast<std::size_t>(ranks);
+}
+
 std::span<std::int64_t> PackedSum::slice(int rank) const {
   const std::size_t begin = std::min(slice_ * static_cast<std::size_t>(rank), values_.size());
   return values_.subspan(begin, std::min(slice_, values_.size() - begin));

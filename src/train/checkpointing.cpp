@@ -144,6 +144,7 @@ void Checkpointing::save(const run::CheckpointState& state) {
   if (!writer_.ready(kPatience)) {
     left_out = "the previous one is still being written";
   } else {
+    note_written();  // frees the best model, if it was the previous work
     try {
       run::CheckpointState copy = state;
       engine_.capture(copy);

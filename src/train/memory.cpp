@@ -8,6 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/engine/canonical.hpp"
+#include "convoke/engine/gradient_sums.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
@@ -29,11 +30,12 @@ struct Demand {
   bool validates;
   int rank, ranks;  // of the group
   bool root;
-  std::size_t sharing;  // ranks of the group on this node, which share one model
+  std::size_t sharing;      // ranks of the group on this node, which share one model
+  engine::NodePlace place;  // among the nodes that sum gradients
 
   engine::MemoryNeed need(const engine::EngineOptions& options) const {
     engine::MemoryNeed need =
-        engine::predict_memory(graph, options, *job.loop.optimizer, samples, validates, rank, ranks);
+        engine::predict_memory(graph, options, *job.loop.optimizer, samples, validates, rank, ranks, place);
     need.parameters = (need.parameters + sharing - 1) / sharing;
     need.optimizer_state = (need.optimizer_state + sharing - 1) / sharing;
     return need;
@@ -55,16 +57,20 @@ std::uint64_t converted_bytes(const Job& job) {
 }
 
 // Returns the memory of a rank in addition to its engine: the root of a group keeps one more canonical copy
-// of the checkpoint's content, which a thread writes.
+// of the checkpoint's content, which a thread writes. At a validation, each rank copies the parameters, while
+// the last checkpoint may still be written.
 std::uint64_t bytes_for_checkpoints(const Demand& demand) {
-  const std::uint64_t best = demand.job.loop.early_stopping.restores_best() ? parameter_bytes(demand.job) : 0;
-  return best + (demand.root ? checkpoint_bytes(demand.job) + converted_bytes(demand.job) : 0);
+  const std::uint64_t parameters = parameter_bytes(demand.job);
+  const std::uint64_t best = demand.job.loop.early_stopping.restores_best() ? parameters : 0;
+  return best + (demand.validates ? parameters : 0) +
+         (demand.root ? checkpoint_bytes(demand.job) + converted_bytes(demand.job) : 0);
 }
 
 std::string table(const engine::MemoryNeed& need, std::uint64_t checkpoint, std::uint64_t resident) {
   std::string text;
   for (const auto& [name, bytes] : {std::pair<const char*, std::uint64_t>("parameters", need.parameters),
                                     {"gradients", need.gradients},
+                                    {"exchange", need.exchange},
                                     {"optimizer state", need.optimizer_state},
                                     {"working weights", need.working_weights},
                                     {"activations", need.activations},
@@ -131,9 +137,12 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   const mpi::Communicator node = world.split_node();
   const nn::Graph trained = unfrozen_by(job.loop.stages, job.model.graph, 1);
   const bool one_model = job.loop.strategy->sums_gradients(std::max<std::int64_t>(0, job.loop.epochs - 1));
-  const auto sharing =
-      static_cast<std::size_t>(one_model ? engine::model_ranks(job.engine, group).sharing.size() : 1);
-  const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root(), sharing};
+  const mpi::Communicator copy = engine::model_ranks(job.engine, group).sharing;
+  const auto sharing = static_cast<std::size_t>(one_model ? copy.size() : 1);
+  const engine::NodePlace place =
+      job.loop.strategy->sums_gradients(0) ? engine::node_place(copy, group) : engine::NodePlace();
+  const Demand demand{job,          trained,      samples, validates, group.rank(),
+                      group.size(), group.root(), sharing, place};
   const std::uint64_t resident = os::resident_bytes();
   // Also a barrier: no rank allocates before all have measured.
   const double available = run::min_of(node, static_cast<double>(os::available_bytes()));

@@ -84,6 +84,7 @@ TEST_CASE("a job that is admitted under a memory limit survives its checkpoint")
 seed = 3
 [data]
 path = "data.h5"
+validation_split = 0.2
 [model]
 input = [1, 8, 8]
 layers = [

@@ -99,6 +99,7 @@ TEST_CASE("another machine is examined, which a variable describes") {
       .ends(1)
       .shows("\"core:many\" is neither a synthetic topology nor an XML file of hwloc")
       .shows("hint: set CONVOKE_TOPOLOGY to");
+  shell("CONVOKE_TOPOLOGY=core:2 " + binary() + " info").ends(0).never("\nprocessor");
 }
 
 TEST_CASE("each worker but the first, which is the main thread, is bound to its NUMA node") {
@@ -182,6 +183,7 @@ TEST_CASE("a recipe is checked against the machine") {
       .shows("error    recipe")
       .shows("convoke prepare");
   doctor_says("--quick --output /proc/runs").ends(4).shows("/proc/runs: cannot be written");
+  doctor_says("--quick --output ''").ends(0).shows("runs are written to");
 }
 
 TEST_CASE("a quota of a real control group is found") {

@@ -37,6 +37,8 @@ TEST_CASE("slow hosts and governors that keep the clock low are found") {
              StartsWith("note: alpha: a busy core runs at 1.20 GHz; the maximum is 3.60 GHz |"));
   host = on("alpha"), host.governor = "powersave", host.driver = "intel_pstate";
   CHECK_THAT(told(doctor::check_processors({host})[0]), StartsWith("ok: "));
+  host.model.clear(), host.measured_ghz = 0;  // unknown
+  CHECK(doctor::check_processors({host})[0].evidence == "avx2 on all ranks");
 }
 
 TEST_CASE("governor and clock are read from the kernel, and a clock is measured") {

@@ -34,40 +34,34 @@ void check_close(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
-TEST_CASE("probabilities equal those of single samples, for any chunk and number of threads") {
+TEST_CASE("probabilities equal those of single samples, for any chunk, threads and samples, also folded") {
   const tiny::Pictures pictures(53);
   const std::vector<float> expected = one_by_one(tiny::graph(), tiny::parameters(4), pictures);
+  const auto check = [&](const engine::EvaluatorOptions& options) {
+    CAPTURE(options.threads, options.chunk, options.samples, options.folded);
+    Evaluator evaluator(tiny::graph(), options);
+    CHECK(evaluator.parameter_values() == Evaluator(tiny::graph()).parameter_values());
+    evaluator.load(tiny::parameters(4));
+    check_close(evaluator.predict(pictures.loader(), pictures.ids()), expected);
+  };
   for (const int threads : {1, 2, 5}) {
-    for (const std::int64_t chunk : {1, 16, 53, 250}) {
-      Evaluator evaluator(tiny::graph(), {.threads = threads, .chunk = chunk});
-      evaluator.load(tiny::parameters(4));
-      check_close(evaluator.predict(pictures.loader(), pictures.ids()), expected);
-    }
-  }
-}
-
-TEST_CASE("a folded evaluator gives the same probabilities, however many samples a call has") {
-  const tiny::Pictures pictures(53);
-  const std::vector<float> expected = one_by_one(tiny::graph(), tiny::parameters(4), pictures);
-  for (const int threads : {1, 2, 5}) {
-    for (const std::int64_t samples : {0, 1, 53, 250}) {
-      Evaluator evaluator(tiny::graph(), {.threads = threads, .samples = samples, .folded = true});
-      CHECK(evaluator.parameter_values() == Evaluator(tiny::graph()).parameter_values());
-      evaluator.load(tiny::parameters(4));
-      check_close(evaluator.predict(pictures.loader(), pictures.ids()), expected);
-    }
+    for (const std::int64_t chunk : {1, 16, 53, 250}) check({.threads = threads, .chunk = chunk});
+    for (const std::int64_t samples : {0, 1, 53, 250})
+      check({.threads = threads, .samples = samples, .folded = true});
   }
   CHECK_THROWS_WITH(Evaluator(tiny::graph(), {.folded = true}).load(std::vector<float>(3)),
                     Contains("but 3 values are given for them"));
 }
 
-TEST_CASE("the chunk divides the samples of a call evenly among the workers") {
+TEST_CASE("the chunk divides the samples of a call evenly among the workers; else the graph decides") {
   const auto chunk = [](int threads, std::int64_t samples) {
     return Evaluator(tiny::graph(), {.threads = threads, .samples = samples}).chunk();
   };
   CHECK(chunk(1, 1) == 1);
   CHECK(chunk(2, 33) == 17);
   CHECK(chunk(1, 300) == 150);  // at most 256
+  CHECK(Evaluator(tiny::graph()).chunk() == Evaluator(tiny::graph(), {.threads = 2}).chunk());
+  CHECK(Evaluator(tiny::graph()).chunk() == 256);  // 8 x 6 x 6 floats twice: far below the limit
 }
 
 TEST_CASE("texts of a partly filled last chunk are evaluated as all others") {
@@ -87,11 +81,6 @@ TEST_CASE("texts of a partly filled last chunk are evaluated as all others") {
     return evaluator.predict(tokens);
   };
   check_close(predicted(16), predicted(1));
-}
-
-TEST_CASE("the automatic chunk depends on the graph alone") {
-  CHECK(Evaluator(tiny::graph()).chunk() == Evaluator(tiny::graph(), {.threads = 2}).chunk());
-  CHECK(Evaluator(tiny::graph()).chunk() == 256);  // 8 x 6 x 6 floats twice: far below the limit
 }
 
 TEST_CASE("parameters can be replaced") {

@@ -2,11 +2,13 @@
 
 #include <bit>
 
+#include "convoke/engine/replica.hpp"
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/os/environment.hpp"
 #include "engine/engine_options.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/other_loss.hpp"
 #include "support/tiny.hpp"
 #include "support/world.hpp"
 
@@ -32,6 +34,19 @@ std::string message(const GradientVerification::Check& check, std::uint64_t firs
   CHECK(text == group.broadcast(text));
   return text;
 }
+
+/// Has another gradient each time, as on a processor that computes wrong bits.
+class WrongLoss final : public tiny::OtherLoss {
+ public:
+  nn::LossSums compute(const nn::LossInputs& samples, float* gradient) const override {
+    const nn::LossSums sums = OtherLoss::compute(samples, gradient);
+    if (gradient != nullptr) gradient[0] += 0.01F * static_cast<float>(++calls_);
+    return sums;
+  }
+
+ private:
+  mutable int calls_ = 0;
+};
 
 EngineOptions options(std::int64_t every, int threads) {
   EngineOptions options = engine::options(Reduction::kExact, threads);
@@ -160,6 +175,16 @@ TEST_CASE("a bit that flips in the parameters of one node is found, and names th
   CHECK_THAT(text, Contains(name_of(faulty)));
   if (group.size() > 2)
     CHECK_THAT(text, Contains("the other results show that " + name_of(faulty) + " is wrong"));
+}
+
+TEST_CASE("of ranks that train on their own, one that computes wrong bits ends all with silent corruption") {
+  const EngineTask task;
+  EngineOptions own = options(1, 1);
+  if (world().rank() == world().size() - 1) own.loss = std::make_shared<WrongLoss>();
+  const auto strategy = sync::make_strategy({{"name", "local-sgd"}});
+  Replica replica(task.graph, own, task.loader, *task.optimizer, world(), *strategy, 0);
+  replica.step(0, task.ids, 0.01, {});
+  CHECK_THROWS_AS(replica.synchronize(), SilentCorruption);
 }
 
 TEST_CASE("micro-batches of synchronized batch norms cannot be verified alone") {

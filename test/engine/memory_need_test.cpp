@@ -1,5 +1,6 @@
 #include "convoke/engine/memory_need.hpp"
 
+#include "convoke/engine/gradient_sums.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "engine/engine_options.hpp"
 #include "support/catch.hpp"
@@ -24,7 +25,7 @@ nn::Graph wide() {
 
 }  // namespace
 
-TEST_CASE("the predicted activations equal those of an engine after an epoch") {
+TEST_CASE("the predicted memory equals that of an engine after an epoch") {
   const tiny::Pictures pictures(2 * 32 + 21);  // the last step has five micro-batches and a smaller one
   const data::BatchLoader loader = pictures.loader();
   const auto adam = optim::make_optimizer({{"name", "adam"}});
@@ -34,14 +35,19 @@ TEST_CASE("the predicted activations equal those of an engine after an epoch") {
       for (const int threads : {1, 2, 3}) {
         EngineOptions with = options(reduction, threads);
         if (threads == 2) with.update.state_precision = nn::Precision::kBfloat16;
-        const MemoryNeed need = predict_memory(graph, with, *adam, static_cast<std::int64_t>(ids.size()),
-                                               true, world().rank(), world().size());
+        if (threads > 1) with.sharing = ModelSharing::kNone;  // the ranks exchange as those of several nodes
+        if (threads == 3) with.wire = sync::Wire::kBfloat16;
+        const MemoryNeed need =
+            predict_memory(graph, with, *adam, static_cast<std::int64_t>(ids.size()), true, world().rank(),
+                           world().size(), node_place(model_ranks(with, world()).sharing, world()));
         StepEngine engine(graph, with, loader, *adam, world());
         for (std::size_t first = 0; first < ids.size(); first += 32) {
           engine.step(0, std::span(ids).subspan(first, std::min<std::size_t>(32, ids.size() - first)), 1e-3);
         }
         CAPTURE(graph.node(1).name, reduction == Reduction::kExact, threads, world().size());
         CHECK(need.activations == engine.plan_bytes());
+        CHECK(need.exchange == engine.exchange_bytes());
+        CHECK((need.exchange > 0) == (threads > 1 && world().size() > 1));
         CHECK(need.parameters == engine.parameters().size_bytes());
         CHECK(need.optimizer_state == 2 * engine.optimizer_state(0).bytes());
         // A worker has sums in floats, and with exact also in fixed point, or gradients of a second segment.

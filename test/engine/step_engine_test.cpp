@@ -40,9 +40,36 @@ std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& 
 }  // namespace
 
 TEST_CASE("exact: any number of ranks and threads gives the same bits") {
-  same_on_any_ranks_and_threads([](const mpi::Communicator& group, int threads) {
-    return trained(group, options(Reduction::kExact, threads), 12);
-  });
+  struct Run {
+    std::string what;
+    Settings optimizer{{"name", "adam"}};
+    nn::Precision precision = nn::Precision::kFloat32;
+    nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
+    nn::Graph graph = tiny::graph();
+  };
+  const nn::Graph for_winograd = nn::build_graph(
+      Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 16}, {"kernel", 3}, {"padding", "same"}},
+                       {{"layer", "conv2d"}, {"filters", 32}, {"kernel", 3}, {"activation", "relu"}},
+                       {{"layer", "conv2d"}, {"filters", 16}, {"kernel", 3}, {"padding", "same"}},
+                       {{"layer", "batch_norm"}},
+                       {{"layer", "flatten"}},
+                       {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+  const nn::Backend here = nn::backend();
+  for (const Run& run : std::vector<Run>{
+           {.what = "fp32"},
+           {.what = "bf16", .precision = nn::Precision::kBfloat16},
+           {.what = "Winograd", .convolution = nn::ConvolutionChoice::kWinograd, .graph = for_winograd},
+           {.what = "whole parameters", .optimizer = {{"name", "lamb"}, {"exclude_vectors", false}}},
+           {.what = "separate parameters", .optimizer = {{"name", "adamw"}, {"exclude_vectors", true}}}}) {
+    if (run.precision == nn::Precision::kBfloat16 && !here.native_bf16 && !here.emulates_bf16) continue;
+    INFO(run.what);
+    same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
+      EngineOptions chosen = options(Reduction::kExact, threads);
+      chosen.precision = run.precision;
+      chosen.convolution = run.convolution;
+      return trained(group, chosen, 12, run.optimizer, run.graph);
+    });
+  }
 }
 
 TEST_CASE("exact: ranks that share no memory get the same bits") {
@@ -51,46 +78,6 @@ TEST_CASE("exact: ranks that share no memory get the same bits") {
     EngineOptions apart = options(Reduction::kExact, threads);
     apart.sharing = engine::ModelSharing::kNone;
     CHECK(trained(world(), apart, 12) == reference);
-  }
-}
-
-TEST_CASE("exact: any number of ranks and threads gives the same bits in bf16") {
-  const nn::Backend here = nn::backend();
-  if (!here.native_bf16 && !here.emulates_bf16) return;
-  same_on_any_ranks_and_threads([](const mpi::Communicator& group, int threads) {
-    EngineOptions chosen = options(Reduction::kExact, threads);
-    chosen.precision = nn::Precision::kBfloat16;
-    return trained(group, chosen, 12);
-  });
-}
-
-TEST_CASE("exact: any number of ranks and threads gives the same bits with Winograd's convolutions") {
-  const nn::Graph graph = nn::build_graph(
-      Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 16}, {"kernel", 3}, {"padding", "same"}},
-                       {{"layer", "conv2d"}, {"filters", 32}, {"kernel", 3}, {"activation", "relu"}},
-                       {{"layer", "conv2d"}, {"filters", 16}, {"kernel", 3}, {"padding", "same"}},
-                       {{"layer", "batch_norm"}},
-                       {{"layer", "flatten"}},
-                       {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
-  same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
-    EngineOptions chosen = options(Reduction::kExact, threads);
-    chosen.convolution = nn::ConvolutionChoice::kWinograd;
-    return trained(group, chosen, 12, {{"name", "adam"}}, graph);
-  });
-}
-
-TEST_CASE(
-    "exact: any number of ranks and threads gives the same bits with optimizers that need separate or whole "
-    "parameters") {
-  for (const Settings& optimizer : std::vector<Settings>{
-           {{"name", "lars"}},
-           {{"name", "lamb"}, {"exclude_vectors", false}},
-           {{"name", "adamw"}, {"exclude_vectors", true}},
-       }) {
-    INFO(Value(optimizer).to_string());
-    same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
-      return trained(group, options(Reduction::kExact, threads), 6, optimizer);
-    });
   }
 }
 

@@ -16,8 +16,8 @@ std::int64_t helping_threads(const EngineOptions& options, int ranks);
 
 /// Returns a setting with which the micro-batches of a step keep all workers busy: "train.micro_batch=16", or
 /// a larger batch with the same learning rate per sample, "train.batch=512 with train.reference_batch=64"; ""
-/// if they do already. Micro-batches stay at least 8 samples. `micro_batch` is the one of micro_batch =
-/// "auto" or the recipe's.
+/// if they do already. It names the micro-batch if that changes, because the recipe may state it.
+/// Micro-batches stay at least 8 samples. `micro_batch` is the one of micro_batch = "auto" or the recipe's.
 std::string setting_for_workers(std::int64_t batch, std::int64_t micro_batch, std::int64_t workers);
 
 /// Returns "a step of each of 2 members has 8 micro-batches of 8 samples, which keep 16 of 64 cores busy;

@@ -15,6 +15,10 @@
 
 namespace convoke::engine {
 
+/// Returns the place of this rank in `group`; `node`: the ranks that share memory with it. Collective over
+/// `group`.
+NodePlace node_place(const mpi::Communicator& node, const mpi::Communicator& group);
+
 /// Sums what the workers of a group have summed over their micro-batches: within a node in its
 /// memory, between nodes through MPI. On a group of several nodes, some ranks of each node, its leaders,
 /// have a slice of the sums each, and send it while backward computes the rest; the ranks with the same
@@ -49,9 +53,11 @@ class GradientSums {
   std::span<std::int64_t> fixed() const { return memory_.sums(0).fixed; }
 
   /// Number of nodes of the group: ranks that share no memory count as nodes.
-  int nodes() const { return nodes_; }
+  int nodes() const { return place_.nodes; }
+  /// Returns the size of the buffers between nodes.
+  std::size_t exchange_bytes() const { return exchange_->bytes(); }
   /// True if advance() has something to do.
-  bool overlaps() const { return nodes_ > 1; }
+  bool overlaps() const { return nodes() > 1; }
 
  private:
   std::size_t complete() const;  ///< number of elements, on all workers of the node
@@ -64,7 +70,7 @@ class GradientSums {
   ModelMemory& memory_;
   NodeTeam& team_;
   bool alone_;  ///< the group has one rank
-  int nodes_ = 1;
+  NodePlace place_;
   NodeShare share_;                          ///< of this rank
   std::optional<sync::AllReduce> exchange_;  ///< of the slice with its peers
   std::function<void(int)> add_;

@@ -5,6 +5,13 @@
 
 namespace convoke::engine {
 
+/// The place of a rank among the nodes of its group. Ranks that share no memory count as nodes.
+struct NodePlace {
+  int nodes = 1;
+  int leaders = 1;  ///< ranks of each node that exchange with other nodes
+  int rank = 0;     ///< on its node; those from `leaders` on exchange nothing
+};
+
 /// The slice of a node's sums that a rank adds and exchanges with other nodes, and how much of it is added.
 /// Some ranks of each node, its leaders, have a slice each; every node has as many leaders, so that the
 /// leaders with the same number exchange the same slice. Knows only sizes, so a simulation uses it, too.

@@ -145,7 +145,8 @@ class StepEngine {
   /// Returns a plan that a worker of this rank ran in the last step, for inspection or timing; null if this
   /// rank had no micro-batch.
   nn::Network* plan();
-  std::size_t plan_bytes() const;  ///< activation memory of all workers
+  std::size_t plan_bytes() const;      ///< activation memory of all workers
+  std::size_t exchange_bytes() const;  ///< buffers of this rank for the exchange between nodes
 
  private:
   class Impl;

@@ -34,6 +34,11 @@ class AllReduce {
   /// Decides when the given sums run, one for each bucket. So a simulated network follows this schedule.
   AllReduce(std::vector<Bucket> buckets, std::vector<std::unique_ptr<BucketSum>> sums);
 
+  /// Returns the bytes() of an exchange over so many ranks.
+  static std::size_t predict_bytes(const ExchangeShape& shape, const ExchangeOptions& options, int ranks);
+  /// Returns the size of the buffers of all sums, without those of the MPI library.
+  std::size_t bytes() const;
+
   void begin_step();
   /// Reports that this rank's gradients in elements [0, end) are complete. May start to exchange them, and
   /// makes progress on running exchanges. Called often during backward; `end` never decreases.

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 
 namespace convoke::sync {
 
@@ -15,6 +16,8 @@ class BucketSum {
   /// Returns true if the array holds the sum; with `wait` it waits for it. Call it after combine() has
   /// returned true.
   virtual bool finish(bool wait) = 0;
+  /// Returns the size of its buffers.
+  virtual std::size_t bytes() const { return 0; }
 };
 
 }  // namespace convoke::sync

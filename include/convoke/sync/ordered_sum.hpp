@@ -30,10 +30,13 @@ class OrderedSum final : public BucketSum {
   /// `channels` and `values` must outlive it; `values` has at most kMostElements, as many on all ranks.
   OrderedSum(const SumChannels& channels, std::span<float> values);
   static constexpr std::size_t kMostElements = std::size_t{1} << 27;
+  /// Returns the bytes() of a sum of so many values over so many ranks.
+  static std::size_t predict_bytes(std::size_t values, int ranks);
 
   void start() override;
   bool combine(bool wait) override;
   bool finish(bool wait) override;
+  std::size_t bytes() const override;
 
  private:
   const SumChannels& channels_;

@@ -19,10 +19,13 @@ class PackedSum final : public BucketSum {
   /// `channels` and `values` must outlive it; `values` has at most OrderedSum's kMostElements, as many on all
   /// ranks.
   PackedSum(const SumChannels& channels, std::span<std::int64_t> values);
+  /// Returns the bytes() of a sum of so many values over so many ranks.
+  static std::size_t predict_bytes(std::size_t values, int ranks);
 
   void start() override;
   bool combine(bool wait) override;
   bool finish(bool wait) override;
+  std::size_t bytes() const override { return outgoing_.size() + incoming_.size(); }
 
  private:
   std::span<std::int64_t> slice(int rank) const;
