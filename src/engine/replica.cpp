@@ -8,6 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/timeline.hpp"
+#include "convoke/engine/gradient_verification.hpp"
 #include "convoke/mpi/together.hpp"
 
 namespace convoke::engine {
@@ -24,6 +25,25 @@ EngineOptions options_of_share(EngineOptions options, int ranks) {
   }
   options.batch = (micro_batches + ranks - 1) / ranks * options.micro_batch;
   return options;
+}
+
+bool is_corruption(const std::exception_ptr& failure) try {
+  if (failure) std::rethrow_exception(failure);
+  return false;
+} catch (const SilentCorruption&) {
+  return true;
+} catch (...) {
+  return false;
+}
+
+// As mpi::agree, but silent corruption, which ends the job, comes before other failures and keeps its type.
+void agree_on_failure(const mpi::Communicator& group, const std::exception_ptr& failure) {
+  try {
+    mpi::agree(group, is_corruption(failure) ? failure : nullptr);
+  } catch (const mpi::GroupError& error) {
+    throw SilentCorruption(error.what(), error.hint());
+  }
+  mpi::agree(group, failure);
 }
 
 }  // namespace
@@ -91,7 +111,7 @@ Replica::StepSums Replica::sum_of_all() const {
     total.samples += entry.sums.samples;
     failed += entry.failed;
   }
-  if (failed > 0) mpi::agree(group_, failure_);
+  if (failed > 0) agree_on_failure(group_, failure_);
   return total;
 }
 

@@ -354,6 +354,14 @@ std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders) {
   return steps;
 }
 
+std::int64_t epochs_saved(const std::vector<std::filesystem::path>& folders) {
+  std::int64_t epochs = of_newest(folders, [](const std::filesystem::path&, const hdf5::File& file) {
+    return file.attribute<std::int64_t>("epochs_done");
+  });
+  for (const auto& member : folders_of_members(folders)) epochs = std::max(epochs, epochs_saved(member));
+  return epochs;
+}
+
 Fingerprint saved_fingerprint(const std::vector<std::filesystem::path>& folders) {
   Fingerprint found = of_newest(folders, read_fingerprint);
   for (const auto& member : folders_of_members(folders)) {

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the earliest time if there is no summary.
+// Returns the earliest time if there is no summary, as when a finished run trains on.
 fs::file_time_type time_of_summary(const fs::path& run) {
   std::error_code missing;
   return fs::last_write_time(run / "summary.json", missing);
@@ -27,7 +27,8 @@ LaunchedJob::LaunchedJob(const std::vector<std::string>& words, fs::path run, co
       child_(log.empty() ? os::ChildProcess(words) : os::ChildProcess(words, log)) {}
 
 bool LaunchedJob::has_finished() const {
-  return time_of_summary(run_) != summary_before_ && run::lock_holder(run_).empty();
+  const fs::file_time_type now = time_of_summary(run_);
+  return now != fs::file_time_type::min() && now != summary_before_ && run::lock_holder(run_).empty();
 }
 
 std::optional<int> LaunchedJob::exit_code() {

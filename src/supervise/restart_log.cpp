@@ -17,10 +17,12 @@ constexpr const char* kFile = "restarts.log";
 
 }  // namespace
 
-void append_restart(const std::filesystem::path& run, const Attempt& attempt, const std::string& job) {
-  std::ofstream(run / kFile, std::ios::app)
-      << fmt::format("{}exit code {} at step {}: {}\n", job.empty() ? "" : fmt::format("job {}: ", job),
+bool append_restart(const std::filesystem::path& run, const Attempt& attempt, const std::string& job) {
+  std::ofstream log(run / kFile, std::ios::app);
+  log << fmt::format("{}exit code {} at step {}: {}\n", job.empty() ? "" : fmt::format("job {}: ", job),
                      attempt.code, attempt.steps, attempt.reason);
+  log.close();
+  return log.good();
 }
 
 std::vector<Attempt> restarts_of(const std::filesystem::path& run, const std::string& job) {

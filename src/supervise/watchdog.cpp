@@ -174,6 +174,12 @@ bool has_reported_stall(const fs::path& run) {
   return fs::exists(claim_in(heartbeat_folder(run)), unknown);
 }
 
+void forget_stall(const fs::path& run) {
+  std::error_code failed;
+  if (has_reported_stall(run) && run::lock_holder(run).empty())
+    fs::remove(claim_in(heartbeat_folder(run)), failed);
+}
+
 void Watchdog::end_job(const Stall& stall) {
   std::error_code failed;
   const bool first = fs::create_directory(claim_in(folder_), failed);

@@ -164,10 +164,16 @@ TrainedMember member_from(const Settings& settings) {
 void append_records_of_others(RunLogs* logs, const mpi::Communicator& world) {
   std::vector<Settings> kept;
   if (logs != nullptr) kept = logs->end();
-  for (const std::string& json : world.gather(metrics::list_to_json(std::move(kept)))) {
-    const std::vector<Settings> records = metrics::list_from_json(json);
-    if (!records.empty()) logs->append_of_another(records);
-  }
+  const std::vector<std::string> all = world.gather(metrics::list_to_json(std::move(kept)));
+  const bool written = run::on_root(world, [&] {
+    bool each = true;
+    for (const std::string& json : all) {
+      const std::vector<Settings> records = metrics::list_from_json(json);
+      if (!records.empty()) each = logs->append_of_another(records) && each;
+    }
+    return each;
+  });
+  if (written && logs != nullptr) logs->remove_copy();
 }
 
 }  // namespace
@@ -184,6 +190,7 @@ run::Checkpoints checkpoints_of(const Job& job, const run::RunFolder& run, std::
 
 std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
                                 const mpi::Communicator& world) {
+  require_samples(job, loaders, world);
   const nn::Graph trained = graph_in_epoch(job, job.loop.epochs);
   if (!single_value_batch_norm(trained).empty()) {
     const bool together = job.loop.strategy->sums_gradients(std::max<std::int64_t>(0, job.loop.epochs - 1));
@@ -209,7 +216,8 @@ Training train_members(const Job& job, const DataLoaders& loaders, const Groups&
   const Timeline::Use use(*phases.timeline);
   std::optional<RunLogs> logs;
   std::optional<run::StatusWriter> status;
-  if (groups.group.root()) logs.emplace(job, folder, world.root());
+  run::on_root(world, [&] { logs.emplace(job, folder).append_copies(); });
+  if (groups.group.root() && !world.root()) logs.emplace(job, folder, world.rank());
   if (world.root()) status.emplace(folder.file("status.json"), job.job_end);
 
   MemberQueue queue(groups, world);

@@ -5,15 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json.hpp"
 
 namespace convoke::train {
 namespace {
 
 constexpr std::size_t kMostUnwritten = 100'000;  // records
+
+std::filesystem::path copy_of(int rank, const run::RunFolder& folder) {
+  return folder.file(fmt::format("metrics-{}.jsonl", rank));
+}
 
 }  // namespace
 
@@ -58,9 +66,14 @@ void Reports::restored(std::int64_t member, const run::CheckpointState& state, c
                 {"learning_rate_factor", state.feedback.factor}});
 }
 
-RunLogs::RunLogs(const Job& job, const run::RunFolder& folder, bool writes) : job_(job), folder_(folder) {
-  if (writes) lines_.emplace(folder.metrics());
-  if (writes && job.log.csv) csv_.emplace(folder.file("metrics.csv"));
+RunLogs::RunLogs(const Job& job, const run::RunFolder& folder, int rank)
+    : job_(job), folder_(folder), rank_(rank) {
+  try {
+    if (rank > 0) copy_.emplace(copy_of(rank, folder));
+  } catch (const Error&) {  // this host does not see the folder
+  }
+  if (rank == 0) lines_.emplace(folder.metrics());
+  if (rank == 0 && job.log.csv) csv_.emplace(folder.file("metrics.csv"));
 }
 
 RunLogs::~RunLogs() {
@@ -80,6 +93,7 @@ void RunLogs::append(const Settings& record) {
   try {
     write_lines();
     if (csv_) csv_->append(record);
+    if (copy_) copy_->append(record);
     warned_ = false;
   } catch (const Error& error) {
     if (!std::exchange(warned_, true)) {
@@ -104,6 +118,7 @@ void RunLogs::remove_after(const std::map<std::int64_t, std::int64_t>& steps) {
   std::erase_if(unwritten_, unwanted);
   if (lines_) lines_->remove_if(unwanted);
   if (csv_) csv_->remove_if(unwanted);
+  if (copy_) copy_->remove_if(unwanted);
 }
 
 void RunLogs::begin(std::int64_t member, std::optional<std::int64_t> resumed_after) try {
@@ -114,7 +129,7 @@ void RunLogs::begin(std::int64_t member, std::optional<std::int64_t> resumed_aft
   throw JobError(error.what(), error.hint());  // all members need the disk
 }
 
-void RunLogs::append_of_another(const std::vector<Settings>& records) {
+bool RunLogs::append_of_another(const std::vector<Settings>& records) {
   std::map<std::int64_t, std::int64_t> before;  // the steps before those of `records`, by member
   for (const Settings& record : records) {
     const auto member = count_at(record, "member"), step = count_at(record, "step");
@@ -128,6 +143,33 @@ void RunLogs::append_of_another(const std::vector<Settings>& records) {
     fmt::print(stderr, "warning: {}; metrics.jsonl has some steps twice\n", error.what());
   }
   for (const Settings& record : records) append(record);
+  return unwritten_.empty();
+}
+
+void RunLogs::append_copies() {
+  std::error_code failed;
+  std::set<std::filesystem::path> copies;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path(), failed)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("metrics-") && name.ends_with(".jsonl")) copies.insert(entry.path());
+  }
+  for (const std::filesystem::path& copy : copies) {
+    if (append_of_another(metrics::read_json_lines(copy))) std::filesystem::remove(copy, failed);
+  }
+}
+
+void RunLogs::append_evaluation(const Settings& record) {
+  try {
+    if (lines_) {
+      lines_->remove_if([&](const Settings& line) {
+        return text_at(line, "event") == "evaluation" && text_at(line, "split") == text_at(record, "split");
+      });
+    }
+  } catch (const Error& error) {
+    fmt::print(stderr, "warning: {}; metrics.jsonl keeps the evaluation of an earlier session\n",
+               error.what());
+  }
+  append(record);
 }
 
 std::vector<Settings> RunLogs::end() {
@@ -135,6 +177,13 @@ std::vector<Settings> RunLogs::end() {
   if (lines_) return {};
   const std::deque<Settings> kept = std::exchange(unwritten_, {});
   return {kept.begin(), kept.end()};
+}
+
+void RunLogs::remove_copy() {
+  if (!copy_) return;
+  copy_.reset();
+  std::error_code failed;  // then the next job appends it again
+  std::filesystem::remove(copy_of(rank_, folder_), failed);
 }
 
 Settings step_record(std::int64_t member, std::int64_t epoch, std::int64_t updates, double loss,

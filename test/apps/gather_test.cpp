@@ -101,6 +101,10 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
   refused("m0 sync", "train.mode is \"ensemble\" in one, \"sync\" in the other", "one recipe");
   refused("sync", "sync: holds one synchronous model", "--member K");
   refused("m0 nowhere m2", "nowhere: is not a run folder", "finished runs");
+  fs::create_directory(place / "empty");
+  for (const char* runs : {"empty", "m0 empty"}) {
+    refused(runs, "empty: has no recipe.toml, so it is not a run folder", "finished runs");
+  }
 
   place.run("gather m0 unfinished m2 --partial --output two")
       .ends(0)

@@ -39,7 +39,10 @@ TEST_CASE("a resumed run accepts and stores changes that do not affect its resul
       .shows("its resume fingerprint differs (train.batch: 32 in the checkpoint, 16 now)");
   go_on("--set train.epochs=2 --set run.threads=2").ends(0);
   CHECK_THAT(bytes_of(place / "run/recipe.toml"), Contains("epochs = 2\n"));
-  CHECK(go_on("").code == 0);
+  go_on("--set train.epochs=1")
+      .ends(0)
+      .once("note: run has already trained 2 epochs, so train.epochs = 1 has no effect");
+  CHECK_THAT(bytes_of(place / "run/recipe.toml"), Contains("epochs = 2\n"));
   CHECK_THAT(bytes_of(place / "run/summary.json"), Contains("\"epochs\": 2,"));
 
   CHECK(go_on("recipe.toml").says("uses the recipe that is stored in the run, but recipe.toml is given too"));
@@ -77,6 +80,22 @@ TEST_CASE("a finished run keeps its cost when it is resumed; a run that goes on 
   write_file(place / "run/summary.json", before);
   REQUIRE(place.run("train --quiet --resume run").code == 0);
   CHECK_THAT(bytes_of(place / "run/summary.json"), Contains("\"resumed\": true"));
+  CHECK(times(bytes_of(place / "run/metrics.jsonl"), R"("event":"evaluation")") == 1);
+}
+
+TEST_CASE("a finished run that trains on is unfinished until it ends again") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  place
+      .commands("{ " + binary() +
+                " train --quiet --resume run --set train.epochs=1000000 & pid=$!; while [ -e "
+                "run/checkpoints/epoch-0001.h5 ]; do sleep 0.05; done; kill -USR1 $pid; wait $pid; }")
+      .ends(85);
+  CHECK_FALSE(fs::exists(place / "run/summary.json"));
+  place.run("watch run").ends(1).shows("run: stopped; continue with: convoke train --resume run");
+  place.run("gather run --output votes").fails("run: this run is not finished");
+  place.run("train --quiet --resume run --set train.epochs=1").ends(0);
+  CHECK(place.run("watch run").says("run: complete"));
 }
 
 TEST_CASE("a finished run is not trained again in another mode or without its checkpoints") {

@@ -20,7 +20,7 @@ struct Supervised : Place {
   /// In place of a launcher on several hosts: it keeps its arguments, and starts the ranks here.
   void write_launcher() const {
     write_script(*this / "bin/mpirun",
-                 "echo \"$@\" >> calls\nunset SLURM_JOB_NODELIST SLURM_TASKS_PER_NODE\n"
+                 "printf '%s\\n' \"$*\" >> calls\nunset SLURM_JOB_NODELIST SLURM_TASKS_PER_NODE\n"
                  "while [ \"$1\" != -n ]; do shift; done\nexec " +
                      mpirun() + " \"$@\"\n");
   }
@@ -91,6 +91,8 @@ TEST_CASE("an error of the command is not repeated") {
   CHECK(place.supervise("", "no-such-launcher bin/convoke train x --output run").code == 1);
   CHECK(place.supervise("", "bin/convoke train recipe.toml").says("hint: add --output FOLDER"));
   CHECK(place.supervise("", "sleep 9").says("contains no `convoke train`"));
+  fs::create_directories(place / "run/.heartbeats/reported");  // a stall of an earlier attempt
+  place.supervise("", "false bin/convoke train x --output run").ends(1).shows("gave up: an error, see its");
 }
 
 TEST_CASE("a batch script learns whether its job goes back to the queue") {
@@ -104,6 +106,13 @@ TEST_CASE("a batch script learns whether its job goes back to the queue") {
   Outcome stopped = ask(85);
   CHECK(stopped.code == 85);
   CHECK(stopped.says("not started again: it reached no new checkpoint"));
+  // A rank that is killed before the run folder exists: its restarts count, and training can begin there.
+  const std::string early = "supervise --backoff 0 --restarts 1 --ended 137 --output early";
+  place.run(early + "/run").ends(0);
+  place.run(early + "/run").ends(137).shows("restart 1 of 1 is used");
+  place.run("train recipe.toml --quiet --output early/run --resume --set train.epochs=1").ends(0);
+  write_file(place / "early/file", "");
+  place.run(early + "/file").ends(137).shows("not started again: early/file/restarts.log cannot be written");
   REQUIRE(place.run("train recipe.toml --quiet --output run --set train.epochs=1").code == 0);
   fs::remove(place / "run/restarts.log");
   CHECK(ask(137).code == 0);  // there is a checkpoint now
@@ -125,6 +134,10 @@ TEST_CASE("a batch script learns whether its job goes back to the queue") {
   CHECK(time.text == "stopped by a signal, with a checkpoint\n");
   CHECK(ask(138).says("the time limit is too short (--time, --warning)"));
   for (const int code : {1, 2, 88, 127, 130}) CHECK(ask(code).code == code);
+  // An error after a stall is none.
+  fs::create_directories(place / "run/.heartbeats/reported");
+  CHECK(place.run("train recipe.toml --output run --resume --set train.epoch=1").code == 1);
+  CHECK(ask(1).code == 1);
   ::unsetenv("SLURM_JOB_ID");
 
   CHECK(place.run("supervise --ended 1").code == 2);
@@ -182,11 +195,16 @@ TEST_CASE("a run continues on fewer ranks where there are fewer slots or hosts")
     CHECK(bytes_of(place / "run/model.h5") == expected);
   }
   SECTION("a node of a Slurm job that is down") {
-    const Supervised place(kill_once("$rank = 2", ": > gone; "));
+    const bool late = GENERATE(false, true);  // Slurm notices it when the next mpirun already waits for it
+    const Supervised place(kill_once("$rank = 2", late ? "" : ": > gone; "));
     fs::create_directories(place / "slurm");
     write_script(place / "slurm/scontrol", "echo one two three\n");
     write_script(place / "slurm/sinfo", "[ ! -e gone ] || echo one down\n");
     place.write_launcher();
+    if (late) {
+      place.replace("bin/mpirun", "\nunset ",
+                    "\n[ $(wc -l < calls) != 2 ] || { : > gone; exec sleep 60; }\nunset ");
+    }
     place
         .commands("PATH=$PWD/slurm:$PATH SLURM_JOB_NODELIST=one,two,three SLURM_TASKS_PER_NODE='1(x2),2' " +
                   binary() + " supervise --backoff 0.01 -- bin/mpirun -n 4 " + place.train())

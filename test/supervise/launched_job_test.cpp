@@ -53,5 +53,7 @@ TEST_CASE("neither the summary of an earlier job counts, nor a run without a fol
   for (const auto& folder : {run.path(), run / "none"}) {
     supervise::LaunchedJob job = sleeping(folder);
     CHECK_FALSE(code_within(job, 100ms));
+    fs::remove(folder / "summary.json");  // the run trains on
+    CHECK_FALSE(code_within(job, 100ms));
   }
 }

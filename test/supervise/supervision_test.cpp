@@ -89,7 +89,10 @@ TEST_CASE("restarts.log keeps the attempts of a job") {
   CHECK(attempts[1].reason == "a: b");
   CHECK(attempts[1].steps == 12);
   CHECK(restarts_of(folder.path(), "89").size() == 1);
-  append_restart(folder / "nowhere", attempts[0], "88");  // best effort
+  CHECK_FALSE(append_restart(folder / "nowhere", attempts[0], "88"));
+  fs::create_directory(folder / "full");
+  fs::create_symlink("/dev/full", folder / "full/restarts.log");
+  CHECK_FALSE(append_restart(folder / "full", attempts[0], "88"));
 }
 
 TEST_CASE("exit codes tell whether a restart helps") {

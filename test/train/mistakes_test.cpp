@@ -6,6 +6,7 @@
 #include "convoke/train/verdict.hpp"
 #include "convoke/vote/rule.hpp"
 #include "support/catch.hpp"
+#include "support/tiny.hpp"
 #include "support/world.hpp"
 
 using namespace convoke;
@@ -99,6 +100,37 @@ TEST_CASE("the worst mistakes of each rule are collected from all ranks, with th
       }
     }
   }
+}
+
+TEST_CASE("models that predict the label as a number have no scores of probabilities, but outputs") {
+  const tiny::Pictures pictures(41);
+  const data::BatchLoader loader = pictures.loader();
+  const nn::Graph graph =
+      nn::build_graph(Shape{1, 8, 8}, {{{"layer", "flatten"}}, {{"layer", "dense"}, {"units", 1}}});
+  engine::Evaluator evaluator(graph, {.loss = nn::make_loss({{"name", "mean_squared_error"}}), .classes = 4});
+  std::array members{std::vector<float>(65), std::vector<float>(65)};
+  members[0].back() = 1.25F, members[1].back() = 1.75F;  // the labels 1 and 2; the vote is 1, the mean 1.5
+  const train::Evaluation evaluation = train::evaluate(
+      evaluator, 2,
+      [&](std::int64_t m) { return std::span<const float>(members.at(static_cast<std::size_t>(m))); }, loader,
+      pictures.ids(), world(), 2);
+  const Settings summary = train::evaluation_summary(evaluation, "majority", {0, 1});
+  const Settings details = train::evaluation_details(evaluation, "majority", {0, 1}, {});
+  for (const char* key : {"ece", "roc_auc", "top_k_accuracy"}) CHECK(summary.find(key) == nullptr);
+  for (const char* key : {"calibration", "member_calibration", "roc"}) CHECK(details.find(key) == nullptr);
+  CHECK_THAT(train::evaluation_text(evaluation, "majority", {0, 1}, {}),
+             !Contains("ECE") && !Contains("ROC"));
+  const auto ones = std::ranges::count(pictures.labels, 1);
+  CHECK(*summary.find("accuracy") == Value(static_cast<double>(ones) / 41));
+  // The farthest from 1.5 are 0 and 3, by their place, then 2.
+  const std::vector<train::Mistake>& mistakes = evaluation.rule("majority").mistakes;
+  REQUIRE(std::ssize(mistakes) == std::min<std::ptrdiff_t>(36, 41 - ones));
+  const auto near = [](const train::Mistake& each) { return std::pair(each.truth == 2, each.sample); };
+  CHECK(std::ranges::is_sorted(mistakes, {}, near));
+  const Settings worst = train::to_settings(mistakes.front(), evaluation.numbers);
+  CHECK(*worst.find("output") == Value(1.5));
+  CHECK(*worst.find("outputs") == Value(Value::Array{1.25, 1.75}));
+  CHECK(worst.find("probability") == nullptr);
 }
 
 TEST_CASE("details of an evaluation leave out zero counts") {

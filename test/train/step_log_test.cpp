@@ -2,6 +2,7 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/train/reports.hpp"
 #include "support/catch.hpp"
 #include "support/training.hpp"
 #include "support/world.hpp"
@@ -146,4 +147,28 @@ TEST_CASE("a resumed ensemble has the lines of an uninterrupted one, each once, 
   train_all(job, pictures, world(), parts.folder, true);
   world().barrier();
   for (const std::int64_t member : {0, 1}) CHECK(lines_of(parts, member) == lines_of(whole, member));
+}
+
+TEST_CASE("a resumed ensemble has the lines that the root of another group had not sent when it was killed") {
+  const tiny::Pictures pictures(kPictures);
+  const Job job = tiny::ensemble_job(2, data::Sharding::kFull);
+  const Run run(world());
+  train_all(job, pictures, world(), run.folder);
+  const auto has_copy = [&] { return fs::exists(run.folder.file("metrics-1.jsonl")); };
+  world().barrier();
+  CHECK_FALSE(has_copy());
+  const std::vector<Settings> lines = lines_about(run.folder, "epoch");
+  CHECK(lines.size() == 4);
+  world().barrier();
+  if (world().root()) {
+    fs::remove(run.folder.metrics());
+    RunLogs killed(job, run.folder, 1);
+    for (const Settings& line : lines) killed.append(line);
+    CHECK(has_copy());
+  }
+  world().barrier();
+  train_all(job, pictures, world(), run.folder, true);
+  world().barrier();
+  CHECK_FALSE(has_copy());
+  CHECK(lines_about(run.folder, "epoch") == lines);
 }

@@ -338,6 +338,38 @@ TEST_CASE("a member that diverges leaves the vote; the others stay") {
   CHECK(load_models(run.folder.path()).members.at(0).index == 1);
 }
 
+TEST_CASE("a shard that cannot be formed is refused before training, whichever member gets it") {
+  const tiny::Pictures pictures(7);
+  const auto refused = [&](const Job& job, const data::BatchLoader& loader) {
+    const std::int64_t members = job.ensemble.members;
+    const Groups groups =
+        job.ensemble.member < 0 ? split(world(), members) : only(world(), job.ensemble.member, members);
+    return error_of([&] { require_trainable(job, loader, groups, world()); });
+  };
+  Job job = tiny::ensemble_job(4, data::Sharding::kStratified);  // 2, 2, 2 and 1 samples
+  job.samples.validation_split = 0.5;
+  CHECK_THAT(refused(job, pictures.loader()), Contains("leaves none of 1 samples to train"));
+  job.ensemble.member = 2;  // other jobs train the others
+  CHECK(refused(job, pictures.loader()).empty());
+
+  job = tiny::ensemble_job(3, data::Sharding::kStratified);
+  const std::vector<std::int32_t> two{0, 0, 0, 0, 1, 1, 1};
+  data::Split grouped = pictures.split();
+  grouped.groups = two;
+  CHECK_THAT(refused(job, {grouped, Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}}}),
+             Contains("2 groups of samples cannot be shared among 3 members"));
+}
+
+TEST_CASE("a fraction that earlier versions rounded down to one sample less is known, of any member") {
+  const tiny::Pictures pictures(199);
+  const data::BatchLoader loader = pictures.loader();
+  Job job = tiny::ensemble_job(2, data::Sharding::kContiguous);  // 99 and 100 samples
+  job.samples.fraction = 0.29;
+  CHECK(fraction_was_smaller(job, loader));
+  job.ensemble.members = 1;
+  CHECK_FALSE(fraction_was_smaller(job, loader));
+}
+
 TEST_CASE("more ranks and threads than micro-batches, and a batch larger than the dataset, train correctly") {
   const tiny::Pictures pictures(5);
   Job job = tiny::job();

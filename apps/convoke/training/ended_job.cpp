@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <system_error>
 #include <thread>
 
 #include "convoke/core/error.hpp"
@@ -73,8 +74,14 @@ int decide_requeue(const std::filesystem::path& run, int code, int restarts, con
   }
   wait_unless(next.wait_seconds, [] { return false; });
   if (os::StopSignals::received() != 0) return code;
+  std::error_code failed;  // a rank that is killed before training begins leaves no folder
+  std::filesystem::create_directories(run, failed);
+  if (!supervise::append_restart(run, attempt, job)) {
+    fmt::print("{}; not started again: {} cannot be written\n", attempt.reason,
+               (run / "restarts.log").string());
+    return code;
+  }
   fmt::print("{}\n", attempt.reason);
-  supervise::append_restart(run, attempt, job);
   return EXIT_SUCCESS;
 }
 

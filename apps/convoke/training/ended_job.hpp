@@ -17,8 +17,9 @@ std::int64_t steps_reached(const std::filesystem::path& run);
 void wait_unless(double seconds, const std::function<bool()>& over);
 
 /// Decides for a batch script, whose command ended with `code`, whether its Slurm job (SLURM_JOB_ID) returns
-/// to the queue. The earlier attempts of the job stand in restarts.log of the run folder. Prints the reason.
-/// Returns 0, after the wait before a restart, or `code`.
+/// to the queue. The earlier attempts of the job stand in restarts.log of the run folder, which is created if
+/// there is none. Prints the reason. Returns 0, after the wait before a restart, or `code`, also if the
+/// restart cannot be noted there.
 int decide_requeue(const std::filesystem::path& run, int code, int restarts, const std::string& backoff);
 
 }  // namespace convoke::app

@@ -75,6 +75,13 @@ void require_folder(const fs::path& run) {
     throw Error(fmt::format("{}: is not a run folder", run.string()), "pass the folders of finished runs");
 }
 
+// A run writes recipe.toml first.
+void require_run(const fs::path& folder) {
+  if (fs::exists(folder / "recipe.toml")) return;
+  throw Error(fmt::format("{}: has no recipe.toml, so it is not a run folder", folder.string()),
+              "pass the folders of finished runs");
+}
+
 // A run writes summary.json last.
 Settings summary_of(const fs::path& run) {
   const std::optional<Settings> summary = metrics::read_json(run / "summary.json");
@@ -187,6 +194,7 @@ int gather(const GatherOptions& options) {
   for (const std::string& folder : options.runs) {
     require_folder(folder);
     if (!options.partial || is_finished(folder)) {
+      require_run(folder);
       folders.push_back(folder);
     } else if (world.root()) {
       fmt::print(stderr, "warning: {} is not finished; the vote goes without it\n", folder);

@@ -29,6 +29,7 @@
 #include "convoke/supervise/launched_job.hpp"
 #include "convoke/supervise/restart_log.hpp"
 #include "convoke/supervise/supervision.hpp"
+#include "convoke/supervise/watchdog.hpp"
 #include "training/ended_job.hpp"
 
 namespace convoke::app {
@@ -68,22 +69,6 @@ constexpr auto kPoll = 20ms;
 constexpr double kLockPatience = run::kLockSilence + 30;  // seconds
 
 void say(const std::string& text) { fmt::print(stderr, "convoke supervise: {}\n", text); }
-
-// Passes on the first signal. A second Ctrl-C ends this process, and the command with it.
-int run_to_end(const LaunchCommand& command) {
-  supervise::LaunchedJob job(command.words(), command.run());
-  for (bool passed_on = false;;) {
-    if (const std::optional<int> code = job.exit_code()) {
-      if (job.lingered()) say("ended the launcher, which had nothing to do: the run had finished");
-      return *code;
-    }
-    if (const int signal = os::StopSignals::received(); signal != 0 && !passed_on) {
-      job.send(signal);
-      passed_on = true;
-    }
-    std::this_thread::sleep_for(kPoll);
-  }
-}
 
 // A launcher may be dead before its ranks are, which hold the lock of the run until they have ended.
 void wait_for_lock(const LaunchCommand& command) {
@@ -179,6 +164,38 @@ Hosts rest_of(Hosts all, const Hosts& some) {
   return all;
 }
 
+constexpr double kLook = 5;     // seconds between looks at the nodes of a job
+constexpr int kHostLost = 205;  // as Open MPI's mpirun
+
+// Passes on the first signal. A second Ctrl-C ends this process, and the command with it. In a Slurm job,
+// ends a launcher whose ranks have not started when one of `hosts` is lost: mpirun would wait for minutes.
+int run_to_end(const LaunchCommand& command, const Hosts& hosts) {
+  supervise::forget_stall(command.run());
+  supervise::LaunchedJob job(command.words(), command.run());
+  bool starting = in_slurm(command);
+  os::Stopwatch since_look;
+  for (bool passed_on = false;;) {
+    if (const std::optional<int> code = job.exit_code()) {
+      if (job.lingered()) say("ended the launcher, which had nothing to do: the run had finished");
+      return *code;
+    }
+    if (const int signal = os::StopSignals::received(); signal != 0 && !passed_on) {
+      job.send(signal);
+      passed_on = true;
+    }
+    if (starting && since_look.seconds() >= kLook) {
+      starting = run::lock_holder(command.run()).empty();
+      const std::set<std::string> lost = starting ? lost_nodes() : std::set<std::string>{};
+      if (std::ranges::any_of(hosts, [&](const LaunchHost& host) { return lost.contains(host.name); })) {
+        job.end();
+        return kHostLost;
+      }
+      since_look = {};
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
 std::string command_line(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
@@ -231,10 +248,11 @@ int supervise(const SuperviseOptions& options) {
   const auto steps = [&] { return steps_reached(given.run()); };
   supervise::Supervision supervision(options.restarts, backoff, steps());
 
+  Hosts live = all;
   for (LaunchCommand command = given;;) {
     // 2. An attempt.
     const os::Stopwatch watch;
-    const int code = run_to_end(command);
+    const int code = run_to_end(command, live);
     const double seconds = watch.seconds();
     const bool asked = os::StopSignals::received() != 0;
 
@@ -260,7 +278,8 @@ int supervise(const SuperviseOptions& options) {
     wait_unless(next.wait_seconds, [] { return false; });
     wait_for_lock(given);
     if (os::StopSignals::received() != 0) return code;
-    command = given.again(all, hosts.live);
+    live = hosts.live;
+    command = given.again(all, live);
     say(command_line(command.words()));
   }
 }

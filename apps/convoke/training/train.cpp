@@ -234,6 +234,21 @@ void keep_micro_batch(recipe::Recipe& recipe, const fs::path& run, const mpi::Co
   }
 }
 
+// Gives a resumed run at least the epochs that it has trained, as its summary and stored recipe state them.
+// The fingerprint refuses another number if the schedule depends on it. Collective.
+void keep_epochs(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
+  train::LoopOptions& loop = recipe.train.loop;
+  if (loop.schedule->spans_training()) return;
+  const std::int64_t trained =
+      run::on_root(world, [&] { return run::epochs_saved(checkpoint_folders(run)); });
+  if (trained <= loop.epochs) return;
+  if (world.root()) {
+    fmt::print("note: {} has already trained {}, so train.epochs = {} has no effect\n", run.string(),
+               counted(trained, "epoch"), loop.epochs);
+  }
+  loop.epochs = trained;
+}
+
 // If checkpoints could not be written: where the newest ones are, a line for each member.
 std::string newest_checkpoints(const train::Job& job, const run::RunFolder& folder, const train::Cost& cost) {
   std::string text;
@@ -261,6 +276,7 @@ int train(const TrainOptions& given) {
 
   // 1. The recipe, with the changes of the command line, checked as a whole.
   const TrainOptions options = resolve_resume(given);
+  if (!options.output.empty()) supervise::forget_stall(options.output);
   std::vector<std::string> changes = options.changes;
   if (options.member >= 0) changes.push_back(fmt::format("ensemble.member={}", options.member));
   std::optional<recipe::Recipe> here = recipe::Recipe::load_if_here(options.recipe, changes);
@@ -271,6 +287,7 @@ int train(const TrainOptions& given) {
   if (options.resume) {
     keep_members(recipe, options.output, world);
     keep_micro_batch(recipe, options.output, world);
+    keep_epochs(recipe, options.output, world);
   }
 
   // 2. The ranks, threads and bindings; one line for each problem. A rank that hangs is noticed from here on.

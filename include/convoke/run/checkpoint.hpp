@@ -116,6 +116,10 @@ class Checkpoints {
 /// there is none. Any process may call it during the run.
 std::int64_t steps_saved(const std::vector<std::filesystem::path>& folders);
 
+/// Returns the whole epochs that the newest readable checkpoint in `folders` has made; for an ensemble, the
+/// most of its members. 0 if there is none.
+std::int64_t epochs_saved(const std::vector<std::filesystem::path>& folders);
+
 /// Returns the fingerprint of the newest readable checkpoint in `folders` (of the run, and its fallback), or
 /// of the first member that has one; empty if there is none.
 Fingerprint saved_fingerprint(const std::vector<std::filesystem::path>& folders);

@@ -68,4 +68,8 @@ class Watchdog {
 /// True if ranks of the newest job of `run` stood still, and one of them has reported it.
 bool has_reported_stall(const std::filesystem::path& run);
 
+/// Removes that report, unless a job runs in `run`. Call it before a job begins, whose own errors would count
+/// as the stall otherwise.
+void forget_stall(const std::filesystem::path& run);
+
 }  // namespace convoke::supervise

@@ -17,9 +17,9 @@ struct Training {
   run::StopReason interrupted_by;      ///< the same on all ranks of the world
 };
 
-/// Checks before anything is written that all members can be trained: calls require_batch_statistics,
-/// require_soups and require_memory, and returns the result of the latter. Collective over `world`. Throws
-/// Error on all ranks.
+/// Checks before anything is written that all members can be trained: calls require_samples,
+/// require_batch_statistics, require_soups and require_memory, and returns the result of the latter.
+/// Collective over `world`. Throws Error on all ranks.
 std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
                                 const mpi::Communicator& world);
 

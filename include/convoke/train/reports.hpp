@@ -41,11 +41,13 @@ struct Reports {
 
 /// The logs of the members of a group, at its root: metrics.jsonl and, if the job wants them, metrics.csv and
 /// event files for TensorBoard, which belong to a member. Only rank 0 writes the first two, because several
-/// hosts cannot safely append lines to one file on a network file system; other roots keep their records.
+/// hosts cannot safely append lines to one file on a network file system; other roots keep their records,
+/// with a copy in metrics-<rank>.jsonl that outlives a job that is killed.
 class RunLogs {
  public:
-  /// `writes`: true on rank 0. Job and folder must outlive the logs. Throws Error naming the file.
-  RunLogs(const Job& job, const run::RunFolder& folder, bool writes = true);
+  /// `rank`: of the root. Job and folder must outlive the logs. Throws Error naming the file, on rank 0; on
+  /// others there is no copy then, as on a host that does not see the folder.
+  RunLogs(const Job& job, const run::RunFolder& folder, int rank = 0);
   ~RunLogs();  ///< tries again to write records that are kept; prints a warning if they are lost
   RunLogs(const RunLogs&) = delete;
   RunLogs& operator=(const RunLogs&) = delete;
@@ -58,12 +60,20 @@ class RunLogs {
   /// warning once, and tries again with the next record; beyond 100,000 records it drops the oldest. A
   /// line of metrics.csv, and points of curves, are left out then.
   void append(const Settings& record);
+  /// Appends the evaluation of a split in place of those of earlier sessions, as append() does.
+  void append_evaluation(const Settings& record);
   /// Appends the records of another root, about members of which it alone has trained. Removes the lines
   /// about them from the first of these steps on: those that an earlier job wrote after its last checkpoint.
-  void append_of_another(const std::vector<Settings>& records);
+  /// Returns false if some are not written yet, see append().
+  bool append_of_another(const std::vector<Settings>& records);
+  /// Call it on rank 0 before other roots make their logs: appends the copies that a killed job has left, and
+  /// removes them. Throws Error naming a copy that is damaged.
+  void append_copies();
   /// Call it after the last member: returns the records that only rank 0 writes, which the caller sends
   /// there.
   std::vector<Settings> end();
+  /// Removes the copy of this root, which rank 0 does not need any more.
+  void remove_copy();
 
  private:
   void write_lines();
@@ -72,9 +82,11 @@ class RunLogs {
 
   const Job& job_;
   const run::RunFolder& folder_;
+  int rank_;
   std::deque<Settings> unwritten_;
   bool warned_ = false;
   std::optional<metrics::RunLog> lines_;  // empty: only keeps the records
+  std::optional<metrics::RunLog> copy_;   // of them
   std::optional<metrics::CsvLog> csv_;
   std::optional<metrics::EventFile> events_;  // of the member that trains
 };
