@@ -10,6 +10,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
+#include "convoke/core/rounding.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/data/class_balance.hpp"
 #include "grouped_shard.hpp"
@@ -148,10 +149,14 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
   return hold_out(range(0, samples), validation);
 }
 
+std::int64_t count_of_fraction(std::int64_t n, double fraction) {
+  return static_cast<std::int64_t>(floor_of_product(static_cast<double>(n) * fraction));
+}
+
 Ids fraction_of(Ids ids, double fraction, std::uint64_t seed) {
   ensure(fraction > 0 && fraction <= 1, "a fraction is above 0 and at most 1");
   if (fraction == 1) return ids;
-  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * fraction));
+  const auto kept = static_cast<std::size_t>(count_of_fraction(std::ssize(ids), fraction));
   if (kept == 0) {
     throw Error(fmt::format("a fraction of {} leaves none of {} samples to train", fraction, ids.size()),
                 "use a larger data.fraction, fewer members, or more samples");

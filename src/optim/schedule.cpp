@@ -6,6 +6,7 @@
 #include <functional>
 #include <numbers>
 
+#include "convoke/core/rounding.hpp"
 #include "convoke/core/table.hpp"
 
 namespace convoke::optim {
@@ -32,10 +33,9 @@ class KeyedSchedule : public Schedule {
   std::string_view name_;
 };
 
-// Returns the number of the first step at or after `epochs` epochs, a whole number. The product may be
-// rounded up: in floating point, 0.14 * 50 is above 7.
+// Returns the number of the first step at or after `epochs` epochs, a whole number.
 double first_step_at(double epochs, std::int64_t per_epoch) {
-  return std::ceil(epochs * static_cast<double>(per_epoch) * (1 - 1e-12));
+  return ceil_of_product(epochs * static_cast<double>(per_epoch));
 }
 
 struct NoOptions {};

@@ -12,6 +12,8 @@ namespace {
 using data::AugmentOptions;
 using AugmentKey = Key<AugmentOptions>;
 
+constexpr double kMostPixels = 1e6;
+
 std::vector<std::string> fill_modes() {
   std::vector<std::string> names;
   for (const auto mode :
@@ -50,8 +52,9 @@ void read_shift(SettingsReader& read, const KeyFacts& key, AugmentOptions& optio
   const Value* const written = read.find(key.name);
   const bool list = written != nullptr && std::holds_alternative<Value::Array>(written->data());
   if (list && shift.size() == 1) shift.push_back(shift[0]);
-  const bool good = std::all_of(shift.begin(), shift.end(),
-                                [&](double s) { return std::isfinite(s) && (s >= 0 || shift.size() > 1); });
+  const bool good = std::all_of(shift.begin(), shift.end(), [&](double s) {
+    return std::abs(s) <= kMostPixels && (s >= 0 || shift.size() > 1);
+  });
   check_key(read, key, good && !shift.empty());
   options.*kShift = shift;
 }
@@ -65,7 +68,7 @@ std::optional<Value> write_shift(const KeyFacts& key, const AugmentOptions& opti
 template <data::ShiftRange AugmentOptions::*kShift>
 constexpr AugmentKey shift_key(std::string_view name, std::string_view help) {
   return {{.name = name,
-           .expected = "a share of the extent, a number of pixels, or a list of numbers",
+           .expected = "a share of the extent, a number of pixels of at most 1000000, or a list of numbers",
            .help = help,
            .type = "number or list of numbers"},
           read_shift<kShift>,
@@ -74,7 +77,7 @@ constexpr AugmentKey shift_key(std::string_view name, std::string_view help) {
 
 constexpr std::array kAugmentKeys{
     key<&AugmentOptions::random_crop>({.name = "random_crop",
-                                       .range = {.least = 0},
+                                       .range = {.least = 0, .largest = kMostPixels},
                                        .help = "largest shift, in pixels, of a crop of the same size to each "
                                                "side; 4 with `fill_mode = \"constant\"` is "
                                                "usual for CIFAR"}),

@@ -133,7 +133,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   job.samples = recipe.data.samples;
   job.shuffle = recipe.data.shuffle_of(dataset.info().sample_shape.elements() *
                                        static_cast<std::int64_t>(data::size_of(dataset.info().sample_type)));
-  if (recipe.augment != data::AugmentOptions{}) {
+  if (recipe.augment.changes_anything()) {
     job.augmenter = std::make_shared<const data::Augmenter>(recipe.augment, dataset.info().sample_shape,
                                                             dataset.info().sample_type);
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
@@ -56,7 +57,62 @@ void require_known(const Settings& table, std::string_view where, const std::vec
   }
 }
 
+/// A key, or a section, whose values have an effect only on a condition.
+struct Dependent {
+  std::string_view path;
+  std::string_view lack;
+  bool (*used)(const Recipe& recipe);
+};
+
+// An image without 3 channels is gray.
+bool has_colors(const Recipe& recipe) { return recipe.model.input.size() != 3 || recipe.model.input[0] == 3; }
+
+constexpr std::array kDependents{
+    Dependent{"augment.mix_probability", "without augment.mixup or augment.cutmix",
+              [](const Recipe& recipe) { return recipe.augment.mixes(); }},
+    Dependent{"augment.crop_ratio", "without augment.random_resized_crop",
+              [](const Recipe& recipe) {
+                return recipe.augment.random_resized_crop != data::AugmentOptions{}.random_resized_crop;
+              }},
+    Dependent{"augment.randaugment_magnitude", "without augment.randaugment",
+              [](const Recipe& recipe) { return recipe.augment.randaugment > 0; }},
+    Dependent{"augment.fill_mode", "without a crop, shift, rotation, shear, zoom or RandAugment",
+              [](const Recipe& recipe) { return recipe.augment.needs_fill(); }},
+    Dependent{"augment.cval", "without augment.fill_mode = \"constant\" and a change that moves pixels",
+              [](const Recipe& recipe) {
+                return recipe.augment.needs_fill() && recipe.augment.fill.mode == data::FillMode::kConstant;
+              }},
+    Dependent{"augment.saturation_range", "on images that do not have 3 channels", has_colors},
+    Dependent{"augment.hue_range", "on images that do not have 3 channels", has_colors},
+    // A student has the recipe of its teachers.
+    Dependent{"ensemble", "without train.mode = \"ensemble\"",
+              [](const Recipe& recipe) {
+                return recipe.train.mode == "ensemble" || !recipe.train.loop.distill.teacher.empty();
+              }},
+    Dependent{"run.keep_best", "without data.validation_split",
+              [](const Recipe& recipe) {
+                return recipe.data.validates() || recipe.run.checkpoints.keep_best == 0;
+              }},
+};
+
 }  // namespace
+
+void note_unused_keys(Recipe& recipe) {
+  for (const Section& section : sections()) {
+    const Settings values = section.write(recipe);
+    for (const KeyDescription& key : section.keys()) {
+      const std::string path = section.path(key.name);
+      const auto* const found = std::ranges::find_if(kDependents, [&](const Dependent& dependent) {
+        return dependent.path == path || dependent.path == section.name;
+      });
+      if (found == kDependents.end() || found->used(recipe)) continue;
+      const Value* const value = values.find(key.name);
+      if (value == nullptr || *value == parse_value(key.fallback, "")) continue;
+      recipe.model.notes.push_back(
+          fmt::format("{} = {} has no effect {}", path, value->to_string(), found->lack));
+    }
+  }
+}
 
 void require_known_keys(const Settings& document) {
   std::vector<std::string> top;

@@ -48,10 +48,15 @@ Section top_section() {
           }};
 }
 
-// Names a recipe after its folder, or after its file if that is not called recipe.toml.
+// Names a recipe after its folder, or after its file (or a model's folder) if that is not called recipe.toml.
 std::string name_from(const fs::path& source) {
-  const fs::path named = source.filename() == "recipe.toml" ? fs::absolute(source).parent_path() : source;
-  std::string name = named.stem().string();
+  const bool in_folder = source.filename() == "recipe.toml";
+  const fs::path named = in_folder ? fs::absolute(source).lexically_normal().parent_path()
+                                   : (source / "").parent_path();  // without a slash at the end
+  std::error_code unknown;
+  const bool is_folder = in_folder || fs::is_directory(named, unknown);
+  std::string name = (is_folder ? named.filename() : named.stem()).string();
+  name.erase(0, name.find_first_not_of('.'));
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '/' || c == ' '; }, '-');
   return name.empty() ? "recipe" : name;
@@ -231,6 +236,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   require_exact_to_verify(recipe);
   require_count_of_members(recipe);
   require_common_steps(recipe);
+  note_unused_keys(recipe);
   recipe.folder = fs::path(source).parent_path();
   return recipe;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -101,6 +102,24 @@ void require_resumable(const train::Job& job, const run::RunFolder& folder) {
              folder.path().string());
 }
 
+// True if the job trains members further than the finished run did whose summary this is.
+bool trains_on(const train::Job& job, const Settings& summary) {
+  const auto is_done = [&](const Settings& facts) {
+    return facts.find("stopped_at_step") != nullptr || count_at(facts, "epochs") >= job.loop.epochs;
+  };
+  const std::int64_t trained = job.ensemble.member < 0 ? job.ensemble.members : 1;
+  return std::ranges::count_if(tables_at(summary, "member_facts"), is_done) < trained;
+}
+
+// Returns the summary of a finished run that is resumed; empty if it is not finished. A run that trains on is
+// unfinished from here until its next summary, so the file is removed then.
+std::optional<Settings> withdraw_summary(const train::Job& job, const run::RunFolder& folder) {
+  const fs::path file = folder.file("summary.json");
+  std::optional<Settings> summary = metrics::read_json(file);
+  if (summary && trains_on(job, *summary)) fs::remove(file);
+  return summary;
+}
+
 // A resumed run must have the same groups if they decide which samples a member has.
 void add_groups(const data::Split& training, train::Job& job) {
   const std::string groups = data::hash_of_groups(training);
@@ -142,6 +161,9 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
   const Timeline::Use use(*phases_.timeline);
   const Span span(Activity::kLoad);
   predicted_bytes_ = train::require_trainable(job_, loaders(), groups_, world);
+  if (train::fraction_was_smaller(job_, loaders())) {  // older checkpoints have other samples
+    job_.fingerprint.emplace_back("data.fraction_rounding", "exact");
+  }
 }
 
 data::Dataset Run::open_training_samples() {
@@ -178,8 +200,12 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   };
 
   // 1. Train. A member that fails or stops early does not end the job.
+  std::optional<Settings> earlier;  // the summary of the run that this one resumes; on rank 0
   if (resume) {
-    run::on_root(world_, [&] { require_resumable(job_, folder); });
+    run::on_root(world_, [&] {
+      require_resumable(job_, folder);
+      earlier = withdraw_summary(job_, folder);
+    });
   }
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
   const train::DataLoaders loaders = this->loaders();
@@ -225,8 +251,6 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   run::on_root(world_, [&] {
     Settings summary = train::summary(job_, verdict, outcome.cost);
     double seconds = test_seconds;
-    const std::optional<Settings> earlier =
-        verdict.samples_processed() == 0 ? metrics::read_json(folder.file("summary.json")) : std::nullopt;
     if (earlier && train::was_finished(*earlier, verdict)) {
       summary = train::with_cost_of(*earlier, summary);
       if (const double then = number_at(*earlier, "test.seconds"); !std::isnan(then)) seconds = then;

@@ -58,6 +58,9 @@ std::span<const Section> sections();
 /// also of another section: "train.optimizer.learning_rate" for "train.learning_rate".
 void require_known_keys(const Settings& document);
 
+/// Adds a note to the model's for each key whose value has no effect, because a key that it needs is off.
+void note_unused_keys(Recipe& recipe);
+
 /// Returns the graph of [model], with frozen nodes marked.
 nn::Graph graph_of(const ModelRecipe& model);
 /// Checks the conditions on several keys of [train], and replaces the patterns of groups and stages by the

@@ -126,10 +126,11 @@ constexpr std::array kTrainKeys{
          .range = {.least = 0},
          .effect = Effect::kNone,
          .help = "passes over the training samples; 0: only evaluate the initial weights. A "
-                 "resumed run may have more epochs, unless its schedule depends on their number"}),
+                 "resumed run may have more epochs, unless its schedule depends on their number; fewer "
+                 "than it has trained have no effect"}),
     key<&TrainRecipe::step, &engine::StepOptions::batch>(
         {.name = "batch",
-         .range = {.least = 1},
+         .range = {.least = 1, .largest = 1 << 24},
          .help = "samples per step: of all ranks together in `sync`, of each member in `ensemble`"}),
     key<&TrainRecipe::step, &engine::StepOptions::micro_batch>(
         {.name = "micro_batch",

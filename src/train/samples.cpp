@@ -9,6 +9,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/data/deal_groups.hpp"
+#include "convoke/mpi/together.hpp"
 
 namespace convoke::train {
 
@@ -26,6 +27,17 @@ data::Holdout shard_of(const Job& job, const DataLoaders& loaders, std::int64_t 
                      loaders.training.split().groups);
 }
 
+// Returns members among which each size of a shard occurs. Without groups, the first and the last shard have
+// all sizes.
+std::vector<std::int64_t> members_of_all_sizes(const Job& job, const DataLoaders& loaders) {
+  const std::int64_t last = job.ensemble.members - 1;
+  const std::int64_t stride =
+      loaders.training.split().groups.empty() ? std::max<std::int64_t>(1, last) : std::int64_t{1};
+  std::vector<std::int64_t> members;
+  for (std::int64_t member = 0; member <= last; member += stride) members.push_back(member);
+  return members;
+}
+
 }  // namespace
 
 data::Holdout samples_of(const Job& job, const DataLoaders& loaders, std::int64_t member) {
@@ -33,6 +45,27 @@ data::Holdout samples_of(const Job& job, const DataLoaders& loaders, std::int64_
   ids.train = data::fraction_of(std::move(ids.train), job.samples.fraction, job.engine.seed);
   if (loaders.validation != nullptr) ids.validation = all_ids(loaders.validation->split());
   return ids;
+}
+
+void require_samples(const Job& job, const DataLoaders& loaders, const mpi::Communicator& world) {
+  std::vector<std::int64_t> members = members_of_all_sizes(job, loaders);
+  if (job.ensemble.member >= 0) members.assign(1, job.ensemble.member);
+  mpi::together(world, [&] {
+    for (auto i = static_cast<std::size_t>(world.rank()); i < members.size();
+         i += static_cast<std::size_t>(world.size())) {
+      samples_of(job, loaders, members[i]);
+    }
+  });
+}
+
+bool fraction_was_smaller(const Job& job, const DataLoaders& loaders) {
+  const double fraction = job.samples.fraction;
+  if (fraction == 1) return false;
+  return std::ranges::any_of(members_of_all_sizes(job, loaders), [&](std::int64_t member) {
+    const std::int64_t n = std::ssize(shard_of(job, loaders, member).train);
+    const auto before = static_cast<std::int64_t>(static_cast<double>(n) * fraction);
+    return before < data::count_of_fraction(n, fraction);
+  });
 }
 
 std::vector<std::string> group_notes(const Job& job, const DataLoaders& loaders) {

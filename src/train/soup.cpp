@@ -82,8 +82,11 @@ std::vector<SoupOutcome> make_soups(const Job& job, const Training& training, co
   for (const TrainedMember& member : verdict.members) {
     if (member.failure.empty()) accuracies.push_back(member.model.validation_accuracy);
   }
+  const bool trials = std::ranges::any_of(job.ensemble.soups, [](const std::string& name) {
+    return vote::needs_of_soup(name) == vote::SoupNeeds::kTrials;
+  });
   const std::optional<CommonValidation> validation =
-      loaders == nullptr ? std::nullopt : std::optional(common_validation(job, *loaders));
+      trials && loaders != nullptr ? std::optional(common_validation(job, *loaders)) : std::nullopt;
   const std::vector<std::uint32_t> test_ids = all_ids(test.split());
   const auto mix = [&](std::span<const double> shares) {
     std::vector<double> of_member(static_cast<std::size_t>(job.ensemble.members));

@@ -130,6 +130,10 @@ TEST_CASE("a run is not resumed with another augmentation") {
   REQUIRE(place.train("run", std::string(kAugment) + "--set train.epochs=1").code == 0);
   place.train("run", "--resume --set train.epochs=2").ends(1).shows("augment.");
   CHECK(place.train("run", std::string(kAugment) + "--resume --set train.epochs=2").code == 0);
+  place.train("same", "--set augment.mix_probability=0.5 --set train.epochs=1")
+      .ends(0)
+      .once("note: augment.mix_probability = 0.5 has no effect without augment.mixup or augment.cutmix");
+  CHECK(place.train("same", "--resume --set train.epochs=2").code == 0);
 }
 
 TEST_CASE("a resumed run has as many cached views as before, unless they are all equal") {

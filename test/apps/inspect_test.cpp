@@ -36,7 +36,9 @@ TEST_CASE("inspect shows the training samples as a recipe augments them") {
   CAPTURE(plain.text);
   CHECK(plain.code == 1);
   CHECK(plain.says("recipe.toml: the recipe does not augment samples"));
+  CHECK(!plain.says("imbalance"));  // it ends before the dataset is read
   CHECK(!fs::exists(place / "page.html"));
+  place.run("inspect data.h5 --html page.html --augmented none.toml").ends(1).never("imbalance");
 
   write_file(place / "turned.toml",
              bytes_of(place / "recipe.toml") + "[augment]\nrotation_range = 30\nmixup = 0.2\n");
@@ -44,6 +46,14 @@ TEST_CASE("inspect shows the training samples as a recipe augments them") {
   const std::string page = bytes_of(place / "page.html");
   CHECK_THAT(page, Contains("As the network sees them"));
   CHECK_THAT(page, Contains("train 137 ("));  // the last of twelve, spread over 150 samples
+
+  convoke::data::DatasetInfo two_channels;
+  two_channels.sample_shape = convoke::Shape{2, 8, 8};
+  two_channels.classes = 4;
+  auto writer = convoke::data::DatasetWriter::create(place / "two.h5", two_channels, {{"train", 20}});
+  writer.write("train", 0, std::vector<std::uint8_t>(20 * 2 * 8 * 8, 9), std::vector<std::int32_t>(20, 1));
+  writer.finish();
+  place.run("inspect two.h5 --html two.html --augmented turned.toml").ends(0);
 }
 
 TEST_CASE("inspect writes figures, and without gnuplot only tables") {

@@ -104,6 +104,9 @@ TEST_CASE("weights that are not finite are named, and nothing is written") {
   CAPTURE(overflow.text);
   CHECK(overflow.code != 0);
   CHECK(overflow.says("data.h5: the model gives nan for sample 0"));
+  place.run("evaluate net/model.json --data data.h5 --outputs logits", mpirun(2))
+      .ends(1)
+      .shows("net/model.json: the outputs are not finite for 60 of 60 samples");
   CHECK_FALSE(fs::exists(place / "out.csv"));
 }
 
@@ -116,6 +119,27 @@ TEST_CASE("a regression model of another program is evaluated by the nearest lab
   const Pictures test(60, 8, 4, 2);
   const auto ones = std::ranges::count(test.labels, 1);
   outcome.shows(fmt::format("\"accuracy\":{}", static_cast<double>(ones) / 60));
+}
+
+TEST_CASE("a run that predicts the label as a number gives this value, and no probabilities") {
+  const Place place;
+  write_file(
+      place / "graded.toml",
+      recipe_of("graded", "path = \"data.h5\"",
+                "input = [1, 8, 8]\nlayers = [{ layer = \"flatten\" }, { layer = \"dense\", units = 1 }]",
+                "batch = 32\nloss = { name = \"mean_squared_error\" }"));
+  place.run("train graded.toml --quiet --output run").ends(0);
+  CHECK(std::isnan(summary_number(place / "run", "test.ece")));
+  place.run("evaluate run").ends(0).shows("quadratic kappa").never("ECE").never("ROC AUC");
+  for (const int ranks : {1, 2}) {
+    place.run("predict run data.h5 --output out.csv", ranks).ends(0);
+    const auto rows = rows_of(place / "out.csv");
+    REQUIRE(rows.size() == 61);
+    CHECK(rows[0] == std::vector<std::string>{"input", "index", "label", "class", "value"});
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      CHECK(std::stod(rows[i][2]) == std::round(std::clamp(std::stod(rows[i][4]), 0.0, 3.0)));
+    }
+  }
 }
 
 TEST_CASE("a file that is read is not replaced, and names of classes fit the model") {

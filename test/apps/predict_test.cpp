@@ -1,4 +1,5 @@
 // The results of a run: scores by `evaluate`, labels by `predict`.
+#include <limits>
 #include <variant>
 
 #include "apps/place.hpp"
@@ -6,10 +7,13 @@
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/hdf5/file.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/pattern.hpp"
 #include "support/shell.hpp"
+#include "support/skip.hpp"
 
 TEST_CASE("evaluate gives the scores of training on any number of ranks") {
   const Place place;
@@ -47,6 +51,24 @@ TEST_CASE("evaluate uses the test split of the run, unless another is named") {
 
 namespace {
 
+// Returns pictures (N, H, W) of 8 x 8 as (N, W, H).
+std::vector<float> turned(std::span<const float> values) {
+  std::vector<float> turned;
+  for (std::size_t n = 0; n < values.size() / 64; ++n) {
+    for (std::size_t x = 0; x < 8; ++x) {
+      for (std::size_t y = 0; y < 8; ++y) turned.push_back(values[64 * n + 8 * y + x]);
+    }
+  }
+  return turned;
+}
+
+// Returns the cells of a CSV of predictions without the first two: input, index.
+std::vector<std::vector<std::string>> columns_of(const fs::path& csv) {
+  auto rows = rows_of(csv);
+  for (auto& row : rows) row.erase(row.begin(), row.begin() + 2);
+  return rows;
+}
+
 // Writes 60 pictures of 8 x 8 as h5py does, (N, H, W, C), and as MATLAB does: (H, W, N), with reversed axes.
 void write_arrays(const Place& place, std::span<const float> values) {
   using convoke::hdf5::ElementType;
@@ -55,15 +77,9 @@ void write_arrays(const Place& place, std::span<const float> values) {
       .write(std::span<const std::int32_t>(std::vector<std::int32_t>(128)));
   h5py.create_dataset("x_test", ElementType::kFloat32, convoke::Shape{60, 8, 8, 1}, 5).write(values);
   h5py.close();
-  std::vector<float> turned;  // (N, W, H)
-  for (std::size_t n = 0; n < 60; ++n) {
-    for (std::size_t x = 0; x < 8; ++x) {
-      for (std::size_t y = 0; y < 8; ++y) turned.push_back(values[64 * n + 8 * y + x]);
-    }
-  }
   convoke::hdf5::File matlab = convoke::hdf5::File::create(place / "arrays.mat");
   auto images = matlab.create_dataset("images", ElementType::kFloat32, convoke::Shape{60, 8, 8}, 0);
-  images.write(std::span<const float>(turned));
+  images.write(std::span<const float>(turned(values)));
   images.set_attribute("MATLAB_class", "single");
   matlab.close();
 }
@@ -82,11 +98,7 @@ TEST_CASE("predict gives the same labels for a dataset, arrays and image files")
     write_file(place / name, gray_png(std::span(test.samples).subspan(64 * i, 64), 8));
     images += name + " ";
   }
-  const auto columns = [&](const char* csv) {  // without the first two: input, index
-    auto rows = rows_of(place / csv);
-    for (auto& row : rows) row.erase(row.begin(), row.begin() + 2);
-    return rows;
-  };
+  const auto columns = [&](const char* csv) { return columns_of(place / csv); };
   REQUIRE(place.run("predict run data.h5 --output a.csv").code == 0);
   REQUIRE(place.run("predict run batch.npy --output b.csv", mpirun(3)).code == 0);
   write_arrays(place, values);
@@ -125,6 +137,74 @@ TEST_CASE("predict gives the same labels for a dataset, arrays and image files")
   CHECK(place.run("predict run old.mat").says("old.mat: is a MAT-file of version 5 to 7"));
   CHECK(place.run("predict run nothing.png").says("error: nothing.png"));
   CHECK(place.run("predict run batch.npy --output labels.txt").says(".csv or .npy"));
+
+  std::vector<float> odd = values;
+  odd[64 * 17 + 3] = std::numeric_limits<float>::quiet_NaN();
+  convoke::data_prep::write_npy(place / "nan.npy", convoke::Shape{60, 8, 8, 1}, odd);
+  place.run("predict run nan.npy", mpirun(2)).fails("nan.npy: sample 17 has the value nan");
+  for (std::size_t i = 0; i < odd.size(); ++i) odd[i] = values[i] / 255;
+  convoke::data_prep::write_npy(place / "unit.npy", convoke::Shape{60, 8, 8, 1}, odd);
+  place.run("predict run unit.npy")
+      .fails("unit.npy: its values lie between 0 and 0.")
+      .shows("but the model takes pixels of 0..255\n  hint: multiply by 255; --raw takes samples");
+}
+
+TEST_CASE("predict reads arrays by the axes that prepare was told, if they fit") {
+  using convoke::Shape;
+  using convoke::hdf5::ElementType;
+  const Place place;
+  convoke::hdf5::File file = convoke::hdf5::File::create(place / "nwh.h5");
+  for (const std::string split : {"train", "test"}) {
+    const std::int64_t count = split == "test" ? 60 : 150;
+    const Pictures pictures(count, 8, 4, split == "test" ? 2 : 1);
+    const std::vector<float> values(pictures.samples.begin(), pictures.samples.end());
+    file.create_dataset("x_" + split, ElementType::kFloat32, Shape{count, 8, 8})
+        .write(std::span<const float>(turned(values)));
+    file.create_dataset("y_" + split, ElementType::kInt32, Shape{count})
+        .write(std::span<const std::int32_t>(pictures.labels));
+    convoke::data_prep::write_npy(place / "nwh.npy", Shape{count, 8, 8}, turned(values));
+    convoke::data_prep::write_npy(place / "nhwc.npy", Shape{count, 8, 8, 1}, values);
+  }
+  file.close();
+  place.run("prepare nwh.h5 --axes NWH --output turned.h5").ends(0);
+  place.train("run", "--set data.path=turned.h5 --set data.normalize=standard").ends(0);
+  place.run("predict run nhwc.npy --output nhwc.csv").ends(0).never("note: nhwc.npy");
+  const auto expected = columns_of(place / "nhwc.csv");
+  for (const std::string name : {"nwh.h5", "nwh.npy"}) {
+    place.run("predict run " + name + " --output labels.csv", mpirun(2))
+        .ends(0)
+        .once("note: " + name + ": axes NWH, as for `prepare`");
+    CHECK(columns_of(place / "labels.csv") == expected);
+  }
+  place.run("predict run nwh.npy --layout nhwc --output labels.csv").ends(0).never("note: nwh.npy");
+  CHECK(columns_of(place / "labels.csv") != expected);
+}
+
+TEST_CASE("predict holds few large samples at once, and no more than there are of a large --batch") {
+  const Files here;
+  const std::vector<convoke::Settings> layers{{{"layer", "global_average_pool"}},
+                                              {{"layer", "dense"}, {"units", 2}}};
+  convoke::run::write_model(here / "net.h5",
+                            {.graph = convoke::nn::build_graph(convoke::Shape{1, 512, 512}, layers),
+                             .normalization = {{1.0F / 255}, {0}},
+                             .class_names = {}},
+                            std::vector<float>{1, -1, 0, 0});
+  for (const int count : {1, 640}) {  // 640 are 160 MiB of bytes, all zero, which take no space on the disk
+    std::string header =
+        fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}, 512, 512, 1), }}", count);
+    header.resize(117, ' ');
+    const fs::path file = here / (std::to_string(count) + ".npy");
+    write_file(file, std::string("\x93NUMPY\x01\x00v\x00", 10) + header + "\n");
+    fs::resize_file(file, 128 + static_cast<std::uintmax_t>(count) * 512 * 512);
+  }
+  const std::string limit = "ulimit -v 1048576;";
+  if (here.run("predict net.h5 1.npy --threads 1", limit).code != 0)
+    return skip("the program needs more than 1 GiB of addresses");
+  here.run("predict net.h5 1.npy --threads 1 --batch 100000", limit).ends(0);
+  here.run("predict net.h5 640.npy --threads 1 --output labels.npy", limit).ends(0);
+  here.run("predict net.h5 640.npy --threads 1 --batch 640", limit)
+      .fails("out of memory")
+      .shows("a smaller train.micro_batch or --batch");
 }
 
 TEST_CASE("a model of measured images (float32) makes views in their units, and refuses those of 0..255") {

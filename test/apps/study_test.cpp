@@ -120,19 +120,61 @@ TEST_CASE("the job that collects runs of an array submits more until there are e
   for (const char* task : {"--task 0", "--task 1"}) {
     place.study(task).ends(0).shows("the study itself took");
   }
+  write_file(place / "out/jobs.txt", "17\n18\n");  // as submit.sh writes it; job 17 has ended
+  write_script(place / "bin/squeue", "[ \"$2\" = --jobs=17,18 ] && echo 18 && echo 18\n");
+  for (const char* resume :
+       {"--resume", "--resume --begin", "--resume --slurm --ranks-per-node 1 --submit"}) {
+    place.study(resume, "PATH=" + (place / "bin").string() + ":$PATH")
+        .ends(1)
+        .shows("out: jobs of this study are still in the queue: 18\n");
+  }
+  fs::remove(place / "out/jobs.txt");
+  place.run("study analyze out").ends(1).shows("--output out --collect");
   fs::create_directory(place / "out-jobs");
   const std::string collect = "--collect --more out-jobs --ranks-per-node 1";
-  const Outcome refused = place.study(collect, "PATH=/nowhere").ends(1);
+  write_script(place / "bin/sbatch", "echo no jobs from nodes >&2; exit 1\n");
+  const Outcome refused = place.study(collect, "PATH=$PWD/bin:$PATH").ends(1);
   CHECK(rows(place / "out") == 2);  // the existing runs are kept
-  refused.shows("2 more runs, to know every makespan to").shows("sbatch is not on the PATH");
-  refused.shows("bash out-jobs/more.sh");
+  refused.shows("2 more runs, to know every makespan to").shows("Slurm refused: no jobs from nodes");
+  refused.shows("see man sbatch; on a login node: bash out-jobs/more.sh\n");
   CHECK_THAT(bytes_of(place / "out-jobs/more.sh"), Contains("--array=2-3"));
 
   REQUIRE(place.study("--task 2").code == 0);
   write_file(place / "s.toml", "budget = \"1 s\"\n" + bytes_of(place / "s.toml"));
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  place.study(collect).ends(0).shows("the budget of 1.0 s is used up");
+  const Outcome late = place.study(collect).ends(0).shows("the budget of 1.0 s is used up");
+  late.shows("1 runs are missing").shows("with: bash out-jobs/more.sh\n");
+  CHECK_THAT(bytes_of(place / "out-jobs/more.sh"), Contains("--array=3 "));
   CHECK(rows(place / "out") == 3);
+
+  // A session collects, too. It makes no run again.
+  REQUIRE(place.study("--task 3").code == 0);
+  place.study("--resume").ends(0).shows("0 runs in this session");
+  CHECK(rows(place / "out") == 4);
+}
+
+TEST_CASE("the jobs of a study take as few nodes as possible, and keep scripts that the user has edited") {
+  const Study place("mode = [\"sync\", \"emulated ensemble\"]\nranks = [4, 5]\n[set]\ntrain.batch = 64\n");
+  const auto on_nodes = [&](const std::string& count, const std::string& command) {
+    write_script(place / "bin/sinfo", "echo 'main*|up|infinite|" + count + "|4|16000|1:4:1|idle'\n");
+    return place.run(command, "PATH=$PWD/bin:$PATH");
+  };
+  const std::string study = "study s.toml --slurm --output out ";
+  on_nodes("1", study).ends(1).shows("tiny-sync-5x1: 2 nodes are more than the 1 ").shows("use fewer ranks ");
+  on_nodes("2", study + "--time 0").ends(1).shows("--time 0: a job needs time");
+  on_nodes("2", study).ends(0);
+  for (const char* size : {"--nodes=1 --ntasks-per-node=4 ", "--nodes=2 --ntasks-per-node=3 ",
+                           "--nodes=1 --ntasks-per-node=1 "}) {  // members are trained in turn
+    CHECK_THAT(bytes_of(place / "out-jobs/submit.sh"), Contains(size));
+  }
+  REQUIRE(place.study("--begin").code == 0);
+  place.replace("out-jobs/study.sh", "# module load", "module load");
+  on_nodes("2", study + "--resume").ends(0).shows("/study.sh is kept").never("collect.sh is kept");
+  CHECK_THAT(bytes_of(place / "out-jobs/study.sh"), Contains("\nmodule load openmpi"));
+  CHECK_THAT(bytes_of(place / "out-jobs/submit.sh"), Contains(" --resume --begin"));
+
+  place.replace("recipe.toml", "[run]\nthreads = 1\n", "");
+  on_nodes("2", "slurm study recipe.toml --nodes 2 --dry-run").ends(0).shows("--nodes=2 --array=");
 }
 
 TEST_CASE("contended runs are repeated once, different bindings are detected, and both are marked") {

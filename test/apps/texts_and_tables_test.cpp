@@ -85,6 +85,8 @@ TEST_CASE("texts: prepare, train, and predict texts of the command line") {
 
   // The same predictions from files, and with two ranks.
   write_file(here / "lines.txt", "A GREAT film, the end!\nit was awful.\n");
+  fs::copy_file(here / "lines.txt", here / "LINES.TXT");
+  CHECK(here.run("predict run LINES.TXT").says("LINES.TXT,1,0,negative,"));
   write_file(here / "new.csv", "id,Text\n1,\"A GREAT film, the end!\"\n2,it was awful.\n");
   const auto without_names = [](const std::string& csv, const std::string& from) {
     std::string numbers;
@@ -143,6 +145,11 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
       .shows("rows.csv,1,1,lily,")
       .shows("rows.csv,2,")
       .shows("rows.csv,3,0,daisy,");
+  fs::copy_file(here / "rows.csv", here / "ROWS.CSV");
+  here.run("predict run ROWS.CSV --output LABELS.CSV").ends(0);
+  CHECK(rows_of(here / "LABELS.CSV").size() == 1 + 4);
+  write_file(here / "rows.csv.gz", "");
+  here.refuses("predict run rows.csv.gz", "rows.csv.gz: is compressed");
 
   write_file(here / "wrong.csv", "color,lenght,weight\nred,120,3\n");
   CHECK(here.run("predict run wrong.csv")

@@ -174,4 +174,22 @@ TEST_CASE("groups are dealt such that every part has nearly its due of every cla
     return sum;
   };
   CHECK(distance(part) < 3 * 4);
+  std::vector<std::size_t> supplied = part;
+  supply_strata(groups, all.labels, fractions, supplied);
+  CHECK(supplied == part);  // no part lacks a class
+
+  const auto has_first_class = [&](std::size_t g) {
+    return std::ranges::any_of(groups[g], [&](std::size_t sample) { return all.labels[sample] == 0; });
+  };
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (has_first_class(g)) supplied[g] = 0;
+  }
+  const double before = distance(supplied);
+  supply_strata(groups, all.labels, fractions, supplied);
+  CHECK(distance(supplied) < before);
+  std::set<std::size_t> parts;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (has_first_class(g)) parts.insert(supplied[g]);
+  }
+  CHECK(parts.size() == 3);
 }

@@ -117,10 +117,47 @@ TEST_CASE("invalid settings of [augment] are refused with their line") {
         "recipe.toml:10: unknown fill mode \"refect\" (did you mean \"reflect\"?)");
   CHECK_THAT(section_error("[augment]\nrandom_resized_crop = [0, 1]\n"), Contains("above 0"));
   CHECK_THAT(section_error("[augment]\nwidth_shift_range = -0.1\n"), Contains("a share of the extent"));
+  CHECK_THAT(section_error("[augment]\nheight_shift_range = 18446744073709551616.0\n"),
+             Contains("at most 1000000"));
+  CHECK_THAT(section_error("[augment]\nrandom_crop = 4611686018427387904\n"), Contains("at most 1000000"));
   CHECK_THAT(section_error("[augment]\nrandaugment = 40\n"), Contains("at least 0 and at most 16"));
   CHECK_THAT(section_error("[augment]\nmix_probability = 2\n"), Contains("at least 0 and at most 1"));
   CHECK_THAT(section_error("[augment]\nhorizontal_flip = true\n", kTable),
              Contains("[augment] is for images"));
+}
+
+TEST_CASE("a key without the key that it needs changes nothing, and has a note") {
+  const Recipe recipe = parse(R"([augment]
+crop_ratio = [0.5, 2.0]
+fill_mode = "constant"
+cval = 3
+randaugment_magnitude = 5
+mix_probability = 0.5
+[ensemble]
+members = 4
+[run]
+keep_best = 2
+)");
+  CHECK_FALSE(recipe.augment.changes_anything());
+  CHECK(recipe.model.notes ==
+        std::vector<std::string>{
+            "augment.crop_ratio = [0.5, 2.0] has no effect without augment.random_resized_crop",
+            "augment.fill_mode = \"constant\" has no effect without a crop, shift, rotation, shear, zoom or "
+            "RandAugment",
+            "augment.cval = 3.0 has no effect without augment.fill_mode = \"constant\" and a change that "
+            "moves pixels",
+            "augment.randaugment_magnitude = 5 has no effect without augment.randaugment",
+            "augment.mix_probability = 0.5 has no effect without augment.mixup or augment.cutmix",
+            "ensemble.members = 4 has no effect without train.mode = \"ensemble\"",
+            "run.keep_best = 2 has no effect without data.validation_split"});
+
+  const std::string used =
+      "[augment]\nhue_range = 0.1\nrandom_crop = 2\nfill_mode = \"constant\"\ncval = 3\n";
+  CHECK(parse(used).augment.changes_anything());
+  CHECK(parse(used).model.notes.empty());
+  CHECK(Recipe::parse(kImages + used, "recipe.toml", {"model.input=[1, 32, 32]"}).model.notes ==
+        std::vector<std::string>{
+            "augment.hue_range = 0.1 has no effect on images that do not have 3 channels"});
 }
 
 TEST_CASE("mixing needs images, and a second sample in the micro-batch") {

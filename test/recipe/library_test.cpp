@@ -53,6 +53,10 @@ TEST_CASE("a recipe is found as a file, a folder and by name") {
   CHECK(not_found((folder.path() / "no/recipe.toml").string()).find("unknown recipe") == 0);
   CHECK(Recipe::load("digits").name == "digits");
   CHECK(Recipe::load(folder.write("own/other.toml", kDigits).string()).name == "other");
+  const fs::path dotted = folder.write("exp-0.1/recipe.toml", kDigits).parent_path();
+  CHECK(Recipe::load(dotted.string()).name == "exp-0.1");
+  CHECK(Recipe::load((dotted / "../exp-0.1/./recipe.toml").string()).name == "exp-0.1");
+  CHECK(Recipe::load(folder.write(".hidden/recipe.toml", kDigits).string()).name == "hidden");
 }
 
 TEST_CASE("a program finds its recipes wherever it was built or installed") {

@@ -31,6 +31,8 @@ TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong n
     const char* what;
   };
   constexpr Case kCases[]{
+      {"batch = 2147483647",
+       R"(r.toml:7: [train]: "batch" must be at least 1 and at most 16777216, but is 2147483647)"},
       {"validate_every = -1", R"(r.toml:7: [train]: "validate_every" must be at least 0, but is -1)"},
       {"top_k = -1", R"(r.toml:7: [train]: "top_k" must be at least 0, but is -1)"},
       {R"(loss = "softmax_crossentropy")",

@@ -156,7 +156,7 @@ struct Augmentation {
 // split.
 Augmentation augmentation_of(const data::DatasetReader& reader, const std::string& recipe_name) {
   recipe::Recipe recipe = recipe::Recipe::load(recipe_name);
-  if (recipe.augment == data::AugmentOptions{}) {
+  if (!recipe.augment.changes_anything()) {
     throw Error(fmt::format("{}: the recipe does not augment samples", recipe_name),
                 "add a section [augment], or leave --augmented out");
   }

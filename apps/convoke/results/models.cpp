@@ -119,7 +119,7 @@ std::shared_ptr<const data::Augmenter> test_augmenter(std::int64_t views, const 
                                                       data::SampleType type) {
   if (views == 1) return nullptr;
   const data::AugmentOptions options = recipe ? data::for_testing(recipe->augment) : data::AugmentOptions{};
-  if (options == data::AugmentOptions{}) {
+  if (!options.changes_anything()) {
     throw Error(
         fmt::format(
             "--tta {}: {}", views,

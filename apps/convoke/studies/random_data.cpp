@@ -87,7 +87,7 @@ std::int64_t RandomData::count_for(const nn::Graph& graph, std::int64_t batch) {
 }
 
 std::shared_ptr<const data::Augmenter> augmenter_of(const recipe::Recipe& recipe) {
-  if (recipe.augment == data::AugmentOptions{}) return nullptr;
+  if (!recipe.augment.changes_anything()) return nullptr;
   return std::make_shared<const data::Augmenter>(recipe.augment, Shape(recipe.model.input),
                                                  data::SampleType::kUint8);
 }
@@ -165,7 +165,7 @@ int bench_data(const BenchOptions& options) {
   std::ranges::sort(rates);
   const double rate = rates[rates.size() / 2];
   const double bytes = rate * static_cast<double>(graph.input_shape().elements() * 4);
-  const bool augmented = recipe.augment != data::AugmentOptions{};
+  const bool augmented = recipe.augment.changes_anything();
   if (options.json) {
     fmt::print("{}\n", metrics::to_json(Settings{{"recipe", recipe.name},
                                                  {"ranks", world.size()},

@@ -49,6 +49,10 @@ struct AugmentOptions {
   double mix_probability = 1;  ///< probability that a pair is mixed
 
   bool mixes() const { return mixup > 0 || cutmix > 0; }
+  /// True if pixels from beyond the edges, which `fill` defines, may move into an image.
+  bool needs_fill() const;
+  /// True if an image may change; false if only options are set that need another one.
+  bool changes_anything() const;
   friend bool operator==(const AugmentOptions& a, const AugmentOptions& b) = default;
 };
 

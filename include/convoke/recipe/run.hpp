@@ -53,10 +53,10 @@ class Run {
   const std::optional<run::ModelSet>& teacher() const { return teacher_; }
 
   /// Trains the members, from their newest checkpoints if `resume`, lets them vote on the test samples, and
-  /// writes everything except the page into `folder`; summary.json comes last and makes the run complete.
-  /// `quiet`: print no progress. `seconds_before`: time of the process before this object was made, for the
-  /// summary. `before`: what has watched the ranks until here. Collective. Throws the errors of
-  /// train::train_members and train::gather_and_vote.
+  /// writes everything except the page into `folder`; summary.json comes last and makes the run complete. A
+  /// complete run that trains on loses it until then. `quiet`: print no progress. `seconds_before`: time of
+  /// the process before this object was made, for the summary. `before`: what has watched the ranks until
+  /// here. Collective. Throws the errors of train::train_members and train::gather_and_vote.
   Outcome train(const run::RunFolder& folder, bool resume = false, bool quiet = true,
                 double seconds_before = 0, std::unique_ptr<supervise::Watchdog> before = nullptr);
 

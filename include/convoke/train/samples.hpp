@@ -5,6 +5,7 @@
 
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/data/epoch_plan.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::train {
@@ -26,6 +27,13 @@ std::vector<std::uint32_t> all_ids(const data::Split& split);
 /// Returns the samples of a member: a fraction of its shard for training, and what its shard holds out, or
 /// all of a separate split, for validation. A pure function.
 data::Holdout samples_of(const Job& job, const DataLoaders& loaders, std::int64_t member);
+
+/// Throws Error on all ranks if the samples of a member that the job trains cannot be formed. Collective.
+void require_samples(const Job& job, const DataLoaders& loaders, const mpi::Communicator& world);
+
+/// True if earlier versions trained a member on one sample less: they rounded down 28.999..., the product of
+/// 100 samples and data.fraction = 0.29. A pure function.
+bool fraction_was_smaller(const Job& job, const DataLoaders& loaders);
 
 /// Says how many groups the training samples have, and how far they keep shards and validation samples from
 /// the sizes that the job asks for; no sentence if there are no groups.

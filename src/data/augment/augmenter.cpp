@@ -50,6 +50,16 @@ bool only_brightness(std::span<const ColorStep> steps) {
 
 std::span<const Augmentation> augmentations() { return kAugmentations; }
 
+bool AugmentOptions::needs_fill() const {
+  return wants_crop(*this) || wants_affine(*this) || wants_randaugment(*this);
+}
+
+bool AugmentOptions::changes_anything() const {
+  return mixes() || std::ranges::any_of(kAugmentations, [&](const Augmentation& augmentation) {
+           return augmentation.wanted(*this);
+         });
+}
+
 Augmenter::Augmenter(AugmentOptions options, const Shape& sample_shape, SampleType type)
     : options_(std::move(options)), shape_(sample_shape) {
   require_images(options_, shape_, type);
