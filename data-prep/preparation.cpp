@@ -74,7 +74,7 @@ std::string axes_in(const std::string& preparation, const std::string& where) {
 
 bool prepare_alike(const std::string& a, const std::string& b) {
   const auto samples_of = [](const std::string& preparation) {
-    Json json = parsed(preparation, "a preparation");
+    Json json = preparation.empty() ? Json::object() : parsed(preparation, "a preparation");
     for (const char* key : {"splits", "shuffled", "left_out", kReading, kAxes}) {
       json.erase(key);  // not of a sample
     }

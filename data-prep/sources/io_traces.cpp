@@ -6,6 +6,7 @@
 #include <optional>
 #include <system_error>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
@@ -24,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_trace_name(const fs::path& file) {
-  return (file.extension() == ".csv" || file.extension() == ".txt") && !is_hidden(file) &&
-         !fs::is_directory(file);
+  const std::string ending = lower_case(file.extension().string());
+  return (ending == ".csv" || ending == ".txt") && !is_hidden(file) && !fs::is_directory(file);
 }
 
 bool is_trace(const fs::path& file) { return is_darshan_dump(file) || is_request_csv(file); }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "convoke/archive/zip.hpp"
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "sources/axes.hpp"
 #include "sources/named_arrays.hpp"
@@ -28,7 +30,9 @@ class NumpyArrays final : public NamedArrays {
     constexpr std::string_view kEnding = ".npy";
     std::vector<std::string> names;
     const auto add = [&](const std::string& file) {
-      if (file.ends_with(kEnding)) names.push_back(file.substr(0, file.size() - kEnding.size()));
+      if (!lower_case(file).ends_with(kEnding)) return;
+      names.push_back(file.substr(0, file.size() - kEnding.size()));
+      files_[names.back()] = file;
     };
     if (fs::is_directory(path)) {
       for (const fs::directory_entry& entry : fs::directory_iterator(path))
@@ -42,13 +46,14 @@ class NumpyArrays final : public NamedArrays {
 
   std::unique_ptr<SampleArray> open(const std::string& name,
                                     const std::string& /*labels*/ = {}) const override {
-    const std::string file = name + ".npy";
+    const std::string& file = files_.at(name);
     if (!archive_) return std::make_unique<NpyReader>(archive::open_plain(path() / file));
     return std::make_unique<NpyReader>(archive_->open(file));
   }
 
  private:
-  std::optional<archive::ZipFile> archive_;  // none: a folder
+  std::optional<archive::ZipFile> archive_;   // none: a folder
+  std::map<std::string, std::string> files_;  // by the names of the arrays
 };
 
 /// An array whose samples are put in the usual order of axes when they are read.
@@ -83,10 +88,13 @@ class OrderedArray final : public SampleArray {
 }  // namespace
 
 bool is_numpy(const fs::path& path) {
-  if (!fs::is_directory(path)) return path.extension() == ".npz";
+  const auto ends = [](const fs::path& file, const char* ending) {
+    return lower_case(file.extension().string()) == ending;
+  };
+  if (!fs::is_directory(path)) return ends(path, ".npz");
   return std::any_of(
-      fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
-        return entry.path().extension() == ".npy" && names_samples_or_labels(entry.path().stem().string());
+      fs::directory_iterator(path), fs::directory_iterator(), [&](const fs::directory_entry& entry) {
+        return ends(entry.path(), ".npy") && names_samples_or_labels(entry.path().stem().string());
       });
 }
 

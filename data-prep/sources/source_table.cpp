@@ -149,7 +149,9 @@ const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptio
   if (reading.header.names.size() < 2) {
     throw Error(fmt::format("{}: the first row has only one cell, \"{}\"", path.string(),
                             shortened(reading.header.names.front(), 60)),
-                "the separators , ; tab | blank and : are found; name another one with --separator");
+                options.separator.empty()
+                    ? "the separators , ; tab | blank and : are found; name another one with --separator"
+                    : "leave out --separator, and it is found");
   }
   return &find_in(kSources, find_text_column(reading) ? "text-csv" : "table", "");
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <system_error>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_text(const fs::path& file) {
-  return file.extension() == ".txt" && !is_hidden(file) && !fs::is_directory(file);
+  return lower_case(file.extension().string()) == ".txt" && !is_hidden(file) && !fs::is_directory(file);
 }
 
 // True for a folder with texts. `unsup`, in aclImdb, has texts without labels.

@@ -87,11 +87,17 @@ class Exchange {
  public:
   Exchange(std::span<const SampleGroup> groups, std::span<const std::int32_t> stratum_of,
            std::span<const double> fractions, std::vector<std::size_t>& part_of)
-      : tally_(groups, stratum_of, fractions), part_of_(part_of), least_(tally_.strata()) {
+      : tally_(groups, stratum_of, fractions),
+        part_of_(part_of),
+        groups_of_(tally_.strata()),
+        least_(tally_.strata()) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       samples_.push_back(composition_of(groups[g], stratum_of));
       tally_.add(part_of[g], samples_[g]);
-      for (const auto& [c, n] : samples_[g]) least_[c] = least_[c] == 0 ? n : std::min(least_[c], n);
+      for (const auto& [c, n] : samples_[g]) {
+        groups_of_[c].push_back(g);
+        least_[c] = least_[c] == 0 ? n : std::min(least_[c], n);
+      }
     }
   }
 
@@ -115,17 +121,18 @@ class Exchange {
            2 * tally_.due(part, stratum) >= least_[stratum];
   }
 
-  // Gives the part a group of the stratum, for one of its own or for none: the exchange that reduces the
-  // distance most. Returns false if none does. Groups of equal composition in one part are equivalent.
+  // Gives the part, which has no group of the stratum, one for one of its own or for none: the exchange that
+  // reduces the distance most. Returns false if none does. Groups of equal composition in one part are
+  // equivalent.
   bool supply(std::size_t part, std::size_t stratum) {
     std::map<std::pair<std::size_t, Composition>, std::size_t> found;
+    for (const std::size_t g : groups_of_[stratum]) {
+      if (found.size() == kMost) break;
+      found.try_emplace({part_of_[g], samples_[g]}, g);
+    }
     std::map<Composition, std::size_t> own{{Composition{}, kNone}};
-    for (std::size_t g = 0; g < samples_.size(); ++g) {
-      if (part_of_[g] == part) {
-        if (own.size() <= kMost) own.try_emplace(samples_[g], g);
-      } else if (samples_[g].contains(stratum) && found.size() < kMost) {
-        found.try_emplace({part_of_[g], samples_[g]}, g);
-      }
+    for (std::size_t g = 0; g < samples_.size() && own.size() <= kMost; ++g) {
+      if (part_of_[g] == part) own.try_emplace(samples_[g], g);
     }
     double best = -1e-9;  // above rounding errors, so that the exchanges end
     std::size_t taken = kNone, given = kNone;
@@ -154,8 +161,9 @@ class Exchange {
 
   Tally tally_;
   std::vector<std::size_t>& part_of_;
-  std::vector<Composition> samples_;  // of each group
-  std::vector<double> least_;         // of each stratum: the fewest samples in a group that has any
+  std::vector<Composition> samples_;                 // of each group
+  std::vector<std::vector<std::size_t>> groups_of_;  // of each stratum
+  std::vector<double> least_;  // of each stratum: the fewest samples in a group that has any
 };
 
 }  // namespace

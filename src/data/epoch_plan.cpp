@@ -10,7 +10,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
-#include "convoke/core/rounding.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/data/class_balance.hpp"
 #include "grouped_shard.hpp"
@@ -149,14 +148,20 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
   return hold_out(range(0, samples), validation);
 }
 
-std::int64_t count_of_fraction(std::int64_t n, double fraction) {
-  return static_cast<std::int64_t>(floor_of_product(static_cast<double>(n) * fraction));
+void require_shards(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t members,
+                    std::uint64_t seed, double validation, std::span<const std::int32_t> groups) {
+  shard(labels, sharding, 0, members, seed, validation, groups);
+  if (groups.empty()) {  // the first and the last shard have all sizes
+    shard(labels, sharding, members - 1, members, seed, validation);
+  } else if (sharding == Sharding::kContiguous || sharding == Sharding::kStratified) {
+    require_grouped_shards(labels, groups, sharding, members, seed, validation);
+  }  // otherwise all members hold out the same groups
 }
 
 Ids fraction_of(Ids ids, double fraction, std::uint64_t seed) {
   ensure(fraction > 0 && fraction <= 1, "a fraction is above 0 and at most 1");
   if (fraction == 1) return ids;
-  const auto kept = static_cast<std::size_t>(count_of_fraction(std::ssize(ids), fraction));
+  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * fraction));
   if (kept == 0) {
     throw Error(fmt::format("a fraction of {} leaves none of {} samples to train", fraction, ids.size()),
                 "use a larger data.fraction, fewer members, or more samples");

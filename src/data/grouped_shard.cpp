@@ -32,12 +32,18 @@ Groups groups_of_part(const Groups& groups, std::span<const std::size_t> part_of
   return mine;
 }
 
-Groups share_of(const Groups& groups, std::span<const std::int32_t> strata, std::int64_t member,
-                std::int64_t members, std::uint64_t seed) {
+// Returns the member of each group.
+std::vector<std::size_t> members_of(const Groups& groups, std::span<const std::int32_t> labels,
+                                    Sharding sharding, std::int64_t members, std::uint64_t seed) {
+  const std::vector<std::int32_t> alike(labels.size());
   const std::vector<double> fractions(static_cast<std::size_t>(members), 1 / static_cast<double>(members));
-  const std::vector<std::size_t> part_of =
-      deal_groups(groups, strata, fractions, {seed, Purpose::kShard, kToMembers, 0});
-  Groups mine = groups_of_part(groups, part_of, static_cast<std::size_t>(member));
+  return deal_groups(groups, sharding == Sharding::kStratified ? labels : alike, fractions,
+                     {seed, Purpose::kShard, kToMembers, 0});
+}
+
+Groups share_of(const Groups& groups, std::span<const std::size_t> member_of, std::int64_t member,
+                std::int64_t members) {
+  Groups mine = groups_of_part(groups, member_of, static_cast<std::size_t>(member));
   if (!mine.empty()) return mine;
   throw Error(fmt::format("{} groups of samples cannot be shared among {} members, so that each gets some",
                           groups.size(), members),
@@ -84,16 +90,23 @@ Holdout grouped_shard(std::span<const std::int32_t> labels, std::span<const std:
                       Sharding sharding, std::int64_t member, std::int64_t members, std::uint64_t seed,
                       double held, std::int64_t draws) {
   Groups mine = sample_groups(groups);
-  if (sharding == Sharding::kContiguous) {
-    mine = share_of(mine, std::vector<std::int32_t>(labels.size()), member, members, seed);
-  } else if (sharding == Sharding::kStratified) {
-    mine = share_of(mine, labels, member, members, seed);
-  }
+  if (sharding == Sharding::kContiguous || sharding == Sharding::kStratified)
+    mine = share_of(mine, members_of(mine, labels, sharding, members, seed), member, members);
   Holdout parts;
   parts.validation = ids_in(hold_out(mine, labels, held, seed));
   parts.train = sharding == Sharding::kBootstrap ? draw(mine, static_cast<std::size_t>(draws), member, seed)
                                                  : ids_in(mine);
   return parts;
+}
+
+void require_grouped_shards(std::span<const std::int32_t> labels, std::span<const std::int32_t> groups,
+                            Sharding sharding, std::int64_t members, std::uint64_t seed, double held) {
+  const Groups all = sample_groups(groups);
+  const std::vector<std::size_t> member_of = members_of(all, labels, sharding, members, seed);
+  for (std::int64_t member = 0; member < members; ++member) {
+    Groups mine = share_of(all, member_of, member, members);
+    hold_out(mine, labels, held, seed);
+  }
 }
 
 }  // namespace convoke::data

@@ -6,7 +6,6 @@
 #include <functional>
 #include <numbers>
 
-#include "convoke/core/rounding.hpp"
 #include "convoke/core/table.hpp"
 
 namespace convoke::optim {
@@ -33,9 +32,10 @@ class KeyedSchedule : public Schedule {
   std::string_view name_;
 };
 
-// Returns the number of the first step at or after `epochs` epochs, a whole number.
+// Returns the number of the first step at or after `epochs` epochs, a whole number. The product may be
+// rounded up: in floating point, 0.14 * 50 is above 7.
 double first_step_at(double epochs, std::int64_t per_epoch) {
-  return ceil_of_product(epochs * static_cast<double>(per_epoch));
+  return std::ceil(epochs * static_cast<double>(per_epoch) * (1 - 1e-12));
 }
 
 struct NoOptions {};

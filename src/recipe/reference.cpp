@@ -53,4 +53,14 @@ std::string key_reference() {
   return out;
 }
 
+std::vector<std::string> keys_of_result() {
+  std::vector<std::string> paths;
+  for (const Section& section : sections()) {
+    for (const KeyDescription& key : section.keys()) {
+      if (key.effect != Effect::kNone) paths.push_back(section.path(key.name));
+    }
+  }
+  return paths;
+}
+
 }  // namespace convoke::recipe

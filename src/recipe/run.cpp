@@ -161,9 +161,6 @@ Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& mach
   const Timeline::Use use(*phases_.timeline);
   const Span span(Activity::kLoad);
   predicted_bytes_ = train::require_trainable(job_, loaders(), groups_, world);
-  if (train::fraction_was_smaller(job_, loaders())) {  // older checkpoints have other samples
-    job_.fingerprint.emplace_back("data.fraction_rounding", "exact");
-  }
 }
 
 data::Dataset Run::open_training_samples() {
@@ -200,16 +197,12 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   };
 
   // 1. Train. A member that fails or stops early does not end the job.
-  std::optional<Settings> earlier;  // the summary of the run that this one resumes; on rank 0
-  if (resume) {
-    run::on_root(world_, [&] {
-      require_resumable(job_, folder);
-      earlier = withdraw_summary(job_, folder);
-    });
-  }
+  if (resume) run::on_root(world_, [&] { require_resumable(job_, folder); });
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
   const train::DataLoaders loaders = this->loaders();
   compute_soft_labels(loaders, folder);
+  std::optional<Settings> earlier;  // the summary of the run that this one resumes; on rank 0
+  if (resume) run::on_root(world_, [&] { earlier = withdraw_summary(job_, folder); });
   const train::Training training =
       train::train_members(job_, loaders, groups_, world_, folder, resume, quiet, phases_);
   Outcome outcome;

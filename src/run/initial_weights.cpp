@@ -41,16 +41,19 @@ std::span<float> WeightMatch::take(std::size_t i) {
   return std::span(weights_.values).subspan(parameters_[i].offset, parameters_[i].size());
 }
 
-void WeightMatch::misfit(std::size_t i, const Shape& in_file) { misfits_[i] = in_file; }
+void WeightMatch::misfit(std::size_t i, const Shape& in_file, const Shape& wanted) {
+  misfits_[i] = {in_file, wanted.rank() == 0 ? parameters_[i].shape : wanted};
+}
 
 InitialWeights WeightMatch::finish(const std::string& file) && {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (weights_.given[i]) continue;
-    const engine::CanonicalParameter& parameter = parameters_[i];
-    weights_.initialized.push_back(misfits_[i].rank() == 0
-                                       ? parameter.name
-                                       : fmt::format("{} {}, in the file {}", parameter.name,
-                                                     parameter.shape.to_string(), misfits_[i].to_string()));
+    const std::string& name = parameters_[i].name;
+    const auto& [in_file, wanted] = misfits_[i];
+    weights_.initialized.push_back(
+        in_file.rank() == 0
+            ? name
+            : fmt::format("{} {}, in the file {}", name, wanted.to_string(), in_file.to_string()));
   }
   if (weights_.initialized.size() == parameters_.size()) {
     throw Error(

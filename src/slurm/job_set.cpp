@@ -153,17 +153,18 @@ void add_study(JobSet& jobs, const JobOptions& job, const std::vector<StudyJobs>
                   how.folder.empty() ? fmt::format("studies/{}-$(date +%Y%m%d-%H%M%S)", shell_word(job.name))
                                      : shell_word(how.folder),
                   job.program, how.resumes ? " --resume" : "");
-  add_study_runs(jobs, sizes, how.at_once);
+  add_study_runs(jobs, sizes, how.at_once, how.resumes);
 }
 
-void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int64_t at_once) {
+void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int64_t at_once, bool kept) {
   // Sizes that all jobs share are in the script, where users can change them.
   const auto differ = [&](int Layout::*member) {
     return std::any_of(sizes.begin(), sizes.end(), [&](const StudyJobs& size) {
       return size.layout.*member != sizes.front().layout.*member;
     });
   };
-  const bool ranks_differ = differ(&Layout::ranks_per_node), cpus_differ = differ(&Layout::cpus_per_rank);
+  const bool ranks_differ = kept || differ(&Layout::ranks_per_node),
+             cpus_differ = kept || differ(&Layout::cpus_per_rank);
   const std::vector<std::string> before = last_of(jobs);
   const auto record = [](const std::string& job) {  // for `convoke study --resume`
     return fmt::format("echo \"${{{}%%;*}}\" >> \"$study/jobs.txt\"\n", job);
@@ -180,6 +181,7 @@ void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int6
       std::string call = fmt::format("--nodes={}", layout.nodes);
       if (ranks_differ) call += fmt::format(" --ntasks-per-node={}", layout.ranks_per_node);
       if (cpus_differ) call += fmt::format(" --cpus-per-task={}", layout.cpus_per_rank);
+      if (kept && layout.memory_mib > 0) call += fmt::format(" --mem={}M", layout.memory_mib);
       call += " --array=" + list_of(in_array);
       if (at_once > 0) call += fmt::format("%{}", at_once);
       jobs.submissions.push_back({.variable = all.back(),

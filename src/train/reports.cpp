@@ -100,7 +100,7 @@ void RunLogs::append(const Settings& record) {
       fmt::print(stderr, "warning: {}; training goes on, and lines of metrics.jsonl are written later\n",
                  error.what());
     }
-    if (unwritten_.size() > kMostUnwritten) unwritten_.pop_front();
+    if (lines_ && unwritten_.size() > kMostUnwritten) unwritten_.pop_front();
   }
   if (!events_) return;
   try {
@@ -154,7 +154,12 @@ void RunLogs::append_copies() {
     if (name.starts_with("metrics-") && name.ends_with(".jsonl")) copies.insert(entry.path());
   }
   for (const std::filesystem::path& copy : copies) {
-    if (append_of_another(metrics::read_json_lines(copy))) std::filesystem::remove(copy, failed);
+    try {
+      if (!append_of_another(metrics::read_json_lines(copy))) continue;
+    } catch (const Error& error) {
+      fmt::print(stderr, "warning: {}; metrics.jsonl lacks its lines\n", error.what());
+    }
+    std::filesystem::remove(copy, failed);
   }
 }
 

@@ -21,21 +21,14 @@ std::vector<std::uint32_t> all_ids(const data::Split& split) {
 
 namespace {
 
-data::Holdout shard_of(const Job& job, const DataLoaders& loaders, std::int64_t member) {
-  return data::shard(loaders.training.split().labels, job.ensemble.shards, member, job.ensemble.members,
-                     job.engine.seed, loaders.validation == nullptr ? job.samples.validation_split : 0,
-                     loaders.training.split().groups);
+// The share that each member holds out of its samples.
+double share_held_out(const Job& job, const DataLoaders& loaders) {
+  return loaders.validation == nullptr ? job.samples.validation_split : 0;
 }
 
-// Returns members among which each size of a shard occurs. Without groups, the first and the last shard have
-// all sizes.
-std::vector<std::int64_t> members_of_all_sizes(const Job& job, const DataLoaders& loaders) {
-  const std::int64_t last = job.ensemble.members - 1;
-  const std::int64_t stride =
-      loaders.training.split().groups.empty() ? std::max<std::int64_t>(1, last) : std::int64_t{1};
-  std::vector<std::int64_t> members;
-  for (std::int64_t member = 0; member <= last; member += stride) members.push_back(member);
-  return members;
+data::Holdout shard_of(const Job& job, const DataLoaders& loaders, std::int64_t member) {
+  return data::shard(loaders.training.split().labels, job.ensemble.shards, member, job.ensemble.members,
+                     job.engine.seed, share_held_out(job, loaders), loaders.training.split().groups);
 }
 
 }  // namespace
@@ -48,23 +41,14 @@ data::Holdout samples_of(const Job& job, const DataLoaders& loaders, std::int64_
 }
 
 void require_samples(const Job& job, const DataLoaders& loaders, const mpi::Communicator& world) {
-  std::vector<std::int64_t> members = members_of_all_sizes(job, loaders);
-  if (job.ensemble.member >= 0) members.assign(1, job.ensemble.member);
+  const data::Split& split = loaders.training.split();
   mpi::together(world, [&] {
-    for (auto i = static_cast<std::size_t>(world.rank()); i < members.size();
-         i += static_cast<std::size_t>(world.size())) {
-      samples_of(job, loaders, members[i]);
+    if (!world.root()) return;
+    samples_of(job, loaders, std::max<std::int64_t>(job.ensemble.member, 0));
+    if (job.ensemble.member < 0) {
+      data::require_shards(split.labels, job.ensemble.shards, job.ensemble.members, job.engine.seed,
+                           share_held_out(job, loaders), split.groups);
     }
-  });
-}
-
-bool fraction_was_smaller(const Job& job, const DataLoaders& loaders) {
-  const double fraction = job.samples.fraction;
-  if (fraction == 1) return false;
-  return std::ranges::any_of(members_of_all_sizes(job, loaders), [&](std::int64_t member) {
-    const std::int64_t n = std::ssize(shard_of(job, loaders, member).train);
-    const auto before = static_cast<std::int64_t>(static_cast<double>(n) * fraction);
-    return before < data::count_of_fraction(n, fraction);
   });
 }
 

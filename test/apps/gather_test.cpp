@@ -106,6 +106,13 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
     refused(runs, "empty: has no recipe.toml, so it is not a run folder", "finished runs");
   }
 
+  for (const std::string key : {"axes", "kind"}) {
+    write_dataset(place / (key + ".h5"), 150, 8, 4, 60, {}, "{\"" + key + "\":\"NHW\"}");
+    REQUIRE(place.train(key, member(1) + " --set data.path=" + key + ".h5").code == 0);
+  }
+  refused("m0 kind m2", "kind and m0 cannot vote together: their samples were prepared differently", "");
+  place.run("gather m0 axes m2 --output alike").ends(0);  // the same samples
+
   place.run("gather m0 unfinished m2 --partial --output two")
       .ends(0)
       .shows("warning: unfinished is not finished; the vote goes without it")

@@ -30,8 +30,10 @@ struct Pictures {
 
 inline void write_dataset(const fs::path& file, std::int64_t train, std::int64_t side = 8,
                           std::int64_t classes = 4, std::int64_t test = 60,
-                          const std::vector<std::string>& class_names = {}) {
+                          const std::vector<std::string>& class_names = {},
+                          const std::string& preparation = {}) {
   convoke::data::DatasetInfo info;
+  info.preparation = preparation;
   info.class_names = class_names;
   info.sample_shape = convoke::Shape{1, side, side};
   info.classes = classes;

@@ -145,8 +145,13 @@ TEST_CASE("predict gives the same labels for a dataset, arrays and image files")
   for (std::size_t i = 0; i < odd.size(); ++i) odd[i] = values[i] / 255;
   convoke::data_prep::write_npy(place / "unit.npy", convoke::Shape{60, 8, 8, 1}, odd);
   place.run("predict run unit.npy")
-      .fails("unit.npy: its values lie between 0 and 0.")
+      .fails("unit.npy: the values of 60 of its samples lie between 0 and 0.")
       .shows("but the model takes pixels of 0..255\n  hint: multiply by 255; --raw takes samples");
+  // Of 70 samples, the first 64 are dark.
+  odd.resize(64 * 64);
+  odd.insert(odd.end(), values.begin(), values.begin() + 6 * 64);
+  convoke::data_prep::write_npy(place / "dark.npy", convoke::Shape{70, 8, 8, 1}, odd);
+  place.run("predict run dark.npy").ends(0);
 }
 
 TEST_CASE("predict reads arrays by the axes that prepare was told, if they fit") {

@@ -88,7 +88,7 @@ TEST_CASE("a finished run that trains on is unfinished until it ends again") {
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   place
       .commands("{ " + binary() +
-                " train --quiet --resume run --set train.epochs=1000000 & pid=$!; while [ -e "
+                " train --quiet --resume run --set train.epochs=1000000 & pid=$!; while kill -0 $pid && [ -e "
                 "run/checkpoints/epoch-0001.h5 ]; do sleep 0.05; done; kill -USR1 $pid; wait $pid; }")
       .ends(85);
   CHECK_FALSE(fs::exists(place / "run/summary.json"));

@@ -54,6 +54,14 @@ TEST_CASE("a study runs every configuration the requested number of times, and p
   const int before = rows(place / "out");
   place.study("--resume").ends(0);
   CHECK(rows(place / "out") == before + 2);
+  // The dataset is prepared again: its runs are no repeats. A run that is in the table is not made again.
+  fs::remove(place / "data.h5");
+  write_dataset(place / "data.h5", 160);
+  place.replace("s.toml", "repeats = 2\nat_most = 2", "repeats = 3\nat_most = 3");
+  for (const char* how : {"--resume", "--task 4"})
+    place.study(how).ends(1).shows("its dataset has changed since this study began");
+  place.study("--task 0").ends(0).shows("run 1  makespan");
+  CHECK(rows(place / "out") == before + 2);
   write_file(place / "s.toml", bytes_of(place / "s.toml") + "train.batch = 64\n");
   CHECK(place.study("--resume").says("[set] or new_seeds has changed"));
 }
@@ -138,6 +146,10 @@ TEST_CASE("the job that collects runs of an array submits more until there are e
   refused.shows("2 more runs, to know every makespan to").shows("Slurm refused: no jobs from nodes");
   refused.shows("see man sbatch; on a login node: bash out-jobs/more.sh\n");
   CHECK_THAT(bytes_of(place / "out-jobs/more.sh"), Contains("--array=2-3"));
+  write_script(place / "bin/sinfo", "exit 1\n");  // as on compute nodes of some clusters
+  place.study("--collect --more out-jobs", "PATH=$PWD/bin:$PATH")
+      .ends(0)
+      .shows("with: convoke study out/study.toml --slurm --output out --resume --submit\n");
 
   REQUIRE(place.study("--task 2").code == 0);
   write_file(place / "s.toml", "budget = \"1 s\"\n" + bytes_of(place / "s.toml"));
@@ -172,6 +184,10 @@ TEST_CASE("the jobs of a study take as few nodes as possible, and keep scripts t
   on_nodes("2", study + "--resume").ends(0).shows("/study.sh is kept").never("collect.sh is kept");
   CHECK_THAT(bytes_of(place / "out-jobs/study.sh"), Contains("\nmodule load openmpi"));
   CHECK_THAT(bytes_of(place / "out-jobs/submit.sh"), Contains(" --resume --begin"));
+  place.replace("s.toml", "ranks = [4, 5]", "ranks = [4]\nthreads = [2]");  // study.sh has one thread
+  on_nodes("2", study + "--resume").ends(0);
+  CHECK_THAT(bytes_of(place / "out-jobs/submit.sh"),
+             Contains("--nodes=2 --ntasks-per-node=2 --cpus-per-task=2 --mem="));
 
   place.replace("recipe.toml", "[run]\nthreads = 1\n", "");
   on_nodes("2", "slurm study recipe.toml --nodes 2 --dry-run").ends(0).shows("--nodes=2 --array=");

@@ -25,5 +25,6 @@ TEST_CASE("preparations are equal if they make the same samples") {
   CHECK(prepare_alike(one, R"({"kind":"text","length":3,"splits":"b","shuffled":false,"left_out":0})"));
   CHECK(prepare_alike(one, R"({"kind":"text","length":3})"));
   CHECK(prepare_alike(one, R"({"kind":"text","length":3,"axes":"NWH"})"));
+  CHECK(prepare_alike("", R"({"axes":"NWH"})"));
   CHECK_FALSE(prepare_alike(one, R"({"kind":"text","length":4})"));
 }

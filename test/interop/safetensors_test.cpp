@@ -153,12 +153,17 @@ TEST_CASE("the weight of a transposed convolution has PyTorch's order of channel
     const run::ModelSet models = random_model(graph, 0);
     write_model(file, models, "safetensors");
     const std::string bytes = bytes_of(file);
-    CHECK_THAT(bytes, Contains(std::string("\"shape\":") + shape));
+    CHECK_THAT(bytes, Contains(std::string("\"shape\":") + shape) && Contains("\"producer\":\"convoke\""));
     std::vector<float> stored(written.size());
     const std::size_t size = stored.size() * sizeof(float);
     std::memcpy(stored.data(), bytes.data() + bytes.size() - size, size);
     CHECK(stored == written);
     CHECK(read_weights(file, graph).values == models.members[0].parameters);
+    if (channels == filters) continue;
+    write_file(file, with_table(R"({"up.weight":{"dtype":"F32","shape":[2,3,1,2],"data_offsets":[0,48]}})",
+                                std::string(48, '\0')));
+    CHECK_THAT(hint_of([&] { read_weights(file, graph); }),
+               Contains("In the model: up.weight (3, 2, 1, 2), in the file (2, 3, 1, 2)"));
   }
 }
 

@@ -12,7 +12,7 @@ set(declares
   bit "bit_cast"
   charconv "from_chars|to_chars"
   chrono "chrono"
-  cmath "ceil|floor|isfinite"
+  cmath "isfinite"
   concepts "same_as|unsigned_integral|swap"
   condition_variable "condition_variable"
   cstddef "size_t|byte"

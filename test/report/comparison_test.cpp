@@ -91,15 +91,16 @@ TEST_CASE("a sweep is ranked by validation, not by test results, and lists the k
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("No run has validations"));
 }
 
-TEST_CASE("of runs on different datasets, such as folds, the mean is the result and none is selected") {
+TEST_CASE("of the folds of one recipe, the mean is the result and none is selected") {
   std::vector<RunResult> folds{run("1", false, 0.70, 10), run("2", false, 0.80, 10),
                                run("3", false, 0.90, 10)};
-  const std::vector<report::NamedKeys> recipes(3);
+  std::vector<report::NamedKeys> recipes(3);
   for (std::size_t k = 0; k < 3; ++k) {
+    recipes[k].keys = {{"data.path", folds[k].name}, {"name", folds[k].name}, {"model.input", "8"}};
     folds[k].validation_accuracy = 0.9, folds[k].f1 = 0.5, folds[k].content_hash = "one";
   }
   CHECK_THAT(report::ranked(folds, recipes).note, Contains("Select a run by it") && !Contains("mean"));
-  folds[1].content_hash = "two";  // two recipes on some folds: their mean would be of neither
+  folds[1].content_hash = "two";  // one fold is there twice: the mean would not be that of the folds
   CHECK_THAT(report::ranked(folds, recipes).note, Contains("do not select one") && !Contains(" %"));
   folds[2].content_hash = "three";
   const std::string mean =  // by statistics.mean and statistics.stdev of Python
@@ -107,6 +108,11 @@ TEST_CASE("of runs on different datasets, such as folds, the mean is the result 
       "F1 (weighted): mean 50.00 %, standard deviation 0.00 points.";
   CHECK_THAT(report::ranked(folds, recipes).note, Contains(mean) && !Contains("Select a run"));
   CHECK(report::ranked(folds, recipes).table.rows.size() == 3);
+  std::vector<report::NamedKeys> sweep = recipes;
+  sweep[1].keys["model.input"] = "16";  // the same pictures, prepared in another size
+  const report::Ranking other = report::ranked(folds, sweep);
+  CHECK_THAT(other.note, Contains("Select a run by it") && !Contains("mean"));
+  CHECK_THAT(other.warnings.at(0), Contains("not all validated on the same samples"));
   for (RunResult& fold : folds) fold.validation_accuracy.reset();
   CHECK_THAT(report::ranked(folds, recipes).note, Contains(mean));
   CHECK(report::ranked(folds, recipes).warnings.empty());

@@ -230,6 +230,9 @@ TEST_CASE("an ensemble's page says which scores belong to the vote, and which to
   with_soup.summary.set("test", tested);
   CHECK(called(report::run_page(with_soup, "").tables(), "Soups").table.csv() ==
         "soup,test accuracy (%),test loss,member 0 (%),member 2 (%),member 4 (%)\ngreedy,95,0.25,50,0,50\n");
+  CHECK(called(pages.tables(), "Members").table.columns[3] == "ECE");
+  with_soup.evaluation.set("member_calibration", Value::Array{});  // as if the output were a number
+  CHECK(called(report::run_page(with_soup, "").tables(), "Members").table.columns[3] != "ECE");
   example::write_run(folder / "one", dataset, 1, 1, 4.5);
   CHECK_THAT(page_of(folder / "one"), Contains("<dt>Test accuracy</dt>") && !Contains("majority vote") &&
                                           !Contains("mean probabilities"));

@@ -116,7 +116,7 @@ TEST_CASE("submit.sh submits dependent jobs with the numbers from Slurm") {
 TEST_CASE("a study is an array for each size of its configurations, and a job that collects their results") {
   JobSet jobs;
   Layout small = kLayout, wide = kLayout;
-  small.nodes = 1, wide.ranks_per_node = 4;
+  small.nodes = 1, wide.ranks_per_node = 4, wide.memory_mib = 512;
   add_study(jobs, options(), {{small, {0, 1, 2, 5}}, {wide, {3, 4, 6}}}, {});
   REQUIRE(jobs.submissions.size() == 3);
   CHECK(jobs.submissions[0].options == "--nodes=1 --ntasks-per-node=2 --array=0-2,5");
@@ -135,10 +135,11 @@ TEST_CASE("a study is an array for each size of its configurations, and a job th
   CHECK(has(to_text(jobs.scripts.at(1)), "--collect --more \"$here\"\n"));
 
   JobSet more;  // with the same scripts
-  add_study_runs(more, {{small, {}}, {wide, {8, 9, 1000, 1001, 2005}}}, 1);
+  add_study_runs(more, {{small, {}}, {wide, {8, 9, 1000, 1001, 2005}}}, 1, true);
   CHECK(more.scripts.empty());
   REQUIRE(more.submissions.size() == 4);  // all numbers of arrays are valid for Slurm
-  CHECK(more.submissions[0].options == "--nodes=4 --ntasks-per-node=4 --array=8-9%1");
+  CHECK(more.submissions[0].options ==
+        "--nodes=4 --ntasks-per-node=4 --cpus-per-task=8 --mem=512M --array=8-9%1");
   CHECK(more.submissions[0].arguments == "\"$study\"");
   CHECK(has(more.submissions[1].options, "--array=0-1%1"));
   CHECK(more.submissions[1].arguments == "\"$study\" 1000");

@@ -360,16 +360,6 @@ TEST_CASE("a shard that cannot be formed is refused before training, whichever m
              Contains("2 groups of samples cannot be shared among 3 members"));
 }
 
-TEST_CASE("a fraction that earlier versions rounded down to one sample less is known, of any member") {
-  const tiny::Pictures pictures(199);
-  const data::BatchLoader loader = pictures.loader();
-  Job job = tiny::ensemble_job(2, data::Sharding::kContiguous);  // 99 and 100 samples
-  job.samples.fraction = 0.29;
-  CHECK(fraction_was_smaller(job, loader));
-  job.ensemble.members = 1;
-  CHECK_FALSE(fraction_was_smaller(job, loader));
-}
-
 TEST_CASE("more ranks and threads than micro-batches, and a batch larger than the dataset, train correctly") {
   const tiny::Pictures pictures(5);
   Job job = tiny::job();

@@ -44,13 +44,16 @@ slurm::Workload workload_of(const recipe::Recipe& recipe, bool alone);
 void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
                      const slurm::Partition* partition, slurm::JobSet& jobs);
 
+/// Returns the command that submits the missing runs of the study in this folder.
+std::string command_to_resume(const std::string& folder);
+
 /// Writes more.sh, which submits the runs with these numbers, and again a job that collects, with the scripts
 /// in folder `scripts`. Returns its path.
 std::string write_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                        const std::vector<std::int64_t>& numbers, const std::string& folder,
                        const std::string& scripts, const SlurmOptions& options);
 
-/// Starts this more.sh. Returns the output of sbatch. Throws Error naming the script, which the user can
+/// Starts this more.sh. Returns the output of sbatch. Throws Error naming the command that the user can
 /// start.
 std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                         const std::vector<std::int64_t>& numbers, const std::string& folder,

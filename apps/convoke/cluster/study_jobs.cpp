@@ -106,6 +106,11 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
              .more_options = join(more, " ")});
 }
 
+std::string command_to_resume(const std::string& folder) {
+  return fmt::format("convoke study {} --slurm --output {} --resume --submit",
+                     shell_word((std::filesystem::path(folder) / "study.toml").string()), shell_word(folder));
+}
+
 std::string write_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                        const std::vector<std::int64_t>& numbers, const std::string& folder,
                        const std::string& scripts, const SlurmOptions& options) {
@@ -116,7 +121,7 @@ std::string write_more(const study::StudyFile& file, const std::vector<study::Co
   const slurm::Partition* const partition = asked ? &*asked : nullptr;
   slurm::JobSet jobs;
   add_study_runs(jobs, sizes_of(file, configurations, numbers, options.layout.ranks_per_node, partition),
-                 options.at_once);
+                 options.at_once, true);
   jobs.before = fmt::format("study={}\n", shell_word(folder));
   const std::filesystem::path script = std::filesystem::path(scripts) / "more.sh";
   slurm::JobOptions job;
@@ -129,11 +134,12 @@ std::string write_more(const study::StudyFile& file, const std::vector<study::Co
 std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                         const std::vector<std::int64_t>& numbers, const std::string& folder,
                         const std::string& scripts, const SlurmOptions& options) {
-  const std::string script = write_more(file, configurations, numbers, folder, scripts, options);
+  std::string by_hand = command_to_resume(folder);
   try {
+    const std::string script = write_more(file, configurations, numbers, folder, scripts, options);
+    by_hand = "bash " + shell_word(script);
     return submit(script);
   } catch (const Error& error) {
-    const std::string by_hand = "bash " + shell_word(script);
     throw Error(error.what(), error.hint().ends_with(by_hand)
                                   ? error.hint()
                                   : fmt::format("{}; on a login node: {}", error.hint(), by_hand));

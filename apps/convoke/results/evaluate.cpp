@@ -59,7 +59,7 @@ void require_finite(const train::Evaluation& evaluation, const std::vector<std::
         fmt::format("{}: the outputs{} are not finite for {} of {} samples of {}", model, member,
                     evaluation.not_finite[m], evaluation.samples, samples),
         "either the samples have such values, or the model's sums overflow: `convoke predict` with this "
-        "dataset names the first sample whose outputs are nan, and which of both is the cause");
+        "dataset names the first sample whose outputs are not finite, and which of both is the cause");
   }
 }
 

@@ -146,11 +146,12 @@ std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<cons
   return seen;
 }
 
-// Throws Error naming the first sample whose outputs, (n, k), are not numbers. `first`: its place, counted
-// over all sources.
+// Throws Error naming the first sample whose outputs, (n, k), are not finite; of `raw` outputs, which may be
+// -inf, the first that is NaN. `first`: its place, counted over all sources.
 void require_numbers(std::span<const float> outputs, std::span<const float> samples, std::int64_t first,
-                     const std::vector<SampleSource>& sources, std::int64_t n) {
-  const auto bad = std::ranges::find_if(outputs, [](float value) { return std::isnan(value); });
+                     const std::vector<SampleSource>& sources, std::int64_t n, bool raw) {
+  const auto bad = std::ranges::find_if(
+      outputs, [raw](float value) { return raw ? std::isnan(value) : !std::isfinite(value); });
   if (bad == outputs.end() || n == 0) return;
   const std::size_t i =
       static_cast<std::size_t>(bad - outputs.begin()) / (outputs.size() / static_cast<std::size_t>(n));
@@ -159,7 +160,8 @@ void require_numbers(std::span<const float> outputs, std::span<const float> samp
   std::int64_t place = first + static_cast<std::int64_t>(i);
   std::size_t source = 0;
   while (place >= sources[source].count) place -= sources[source++].count;
-  throw Error(fmt::format("{}: the model gives nan for sample {}", sources[source].name, place),
+  throw Error(fmt::format("{}: the model gives {} for sample {}", sources[source].name,
+                          std::isnan(*bad) ? NAN : *bad, place),  // without the sign of a NaN
               sample_is_bad
                   ? "the sample itself has values that are not finite"
                   : "the sample is finite, so the model's weights or this input make its sums overflow");
@@ -179,7 +181,7 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
         if (view == 0) return evaluator.outputs(samples);
         return evaluator.outputs(seen_in(view, views, samples, begin, models.description));
       });
-      require_numbers(outputs, samples, begin, sources, count);
+      require_numbers(outputs, samples, begin, sources, count, false);
       if (values) sums.add(outputs);
       counts.add(evaluator.to_probabilities(outputs));
     }
@@ -200,7 +202,7 @@ std::vector<std::vector<float>> raw_range(const std::vector<SampleSource>& sourc
       const std::vector<float> rows = evaluator.raw(samples);
       const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
       require_numbers(rows, samples, begin + std::ssize(outputs[m]) / evaluator.output_shape().elements(),
-                      sources, count);
+                      sources, count, true);
       outputs[m].insert(outputs[m].end(), rows.begin(), rows.end());
     }
   });

@@ -128,30 +128,33 @@ bool expects_pixels(const data::Normalization& normalization) {
   return false;
 }
 
-// Throws Error if the first samples have fractions between -1 and 1, as other programs take pixels.
+// Throws Error if samples from all parts of the array have fractions between -1 and 1, as other programs take
+// pixels.
 void require_pixels(data_prep::SampleArray& array, std::size_t size, const std::string& file) {
   constexpr std::size_t kMost = 64, kValues = 16 << 20;
-  const std::size_t few = std::clamp<std::size_t>(kValues / size, 1, kMost);
-  data_prep::NpyValues part = array.values(size * std::min(few, static_cast<std::size_t>(array.shape()[0])));
-  array.read(0, part);
-  std::visit(
-      [&]<class T>(const std::vector<T>& values) {
-        if constexpr (std::is_floating_point_v<T>) {
-          const auto fits = [](T value) { return value >= -1 && value <= 1; };  // NaN does not
-          const auto whole = [](T value) { return value == std::trunc(value); };
-          if (values.empty() || !std::ranges::all_of(values, fits) || std::ranges::all_of(values, whole))
-            return;
-          const auto [least, most] = std::ranges::minmax(values);
-          if (least == most) return;
-          throw Error(
-              fmt::format("{}: its values lie between {:.3g} and {:.3g}, but the model takes pixels of "
-                          "0..255",
-                          file, least, most),
-              "multiply by 255; --raw takes samples that are normalized already, and gives the "
-              "outputs of the last layer");
-        }
-      },
-      part);
+  const auto count = static_cast<std::size_t>(array.shape()[0]);
+  const std::size_t few = std::min(count, std::clamp<std::size_t>(kValues / size, 1, kMost));
+  data_prep::NpyValues part = array.values(size);
+  double least = 1, most = -1;
+  bool whole = true;
+  for (std::size_t i = 0; i < few; ++i) {
+    array.read(i * count / few * size, part);
+    const auto fits = [&](auto number) {  // NaN does not
+      const auto value = static_cast<double>(number);
+      least = std::min(least, value);
+      most = std::max(most, value);
+      whole = whole && value == std::trunc(value);
+      return value >= -1 && value <= 1;
+    };
+    if (!std::visit([&](const auto& values) { return std::ranges::all_of(values, fits); }, part)) return;
+  }
+  if (whole || least == most) return;
+  throw Error(
+      fmt::format("{}: the values of {} of its samples lie between {:.3g} and {:.3g}, but the model "
+                  "takes pixels of 0..255",
+                  file, few, least, most),
+      "multiply by 255; --raw takes samples that are normalized already, and gives the outputs of the "
+      "last layer");
 }
 
 bool is_array(const std::string& input) {

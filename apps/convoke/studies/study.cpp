@@ -190,13 +190,13 @@ bool in_budget(const study::StudyFile& file, const study::StudyFolder& folder) {
 void go_on_in_queue(const StudyOptions& options, const study::StudyFile& file,
                     const std::vector<study::Configuration>& configurations, const study::StudyFolder& folder,
                     const study::Collected& collected) {
+  const std::string path = folder.path().string();
   std::vector<std::int64_t> wanted = study::wanted_tasks(file, configurations, collected.runs);
   const std::vector<std::int64_t> further = study::further_tasks(file, configurations, collected);
   if (!further.empty() && !options.more.empty()) {
     if (in_budget(file, folder)) {
       fmt::print("{} more runs, to know every makespan to {:.1f} %:\n", further.size(), 100 * file.target);
-      fmt::print("{}\n", submit_more(file, configurations, further, folder.path().string(), options.more,
-                                     options.jobs));
+      fmt::print("{}\n", submit_more(file, configurations, further, path, options.more, options.jobs));
       std::erase_if(wanted, [&](std::int64_t run) { return std::ranges::binary_search(further, run); });
     } else {
       fmt::print("the budget of {} is used up\n", format_duration(file.budget_seconds));
@@ -204,12 +204,15 @@ void go_on_in_queue(const StudyOptions& options, const study::StudyFile& file,
   }
   if (wanted.empty()) return;
   fmt::print("{} runs are missing, have failed, or are needed for narrower intervals\n", wanted.size());
-  const std::string path = folder.path().string();
-  fmt::print("make them with: {}\n",
-             options.more.empty() ? fmt::format("convoke study {} --slurm --output {} --resume --submit",
-                                                shell_word(folder.study_file().string()), shell_word(path))
-                                  : "bash " + shell_word(write_more(file, configurations, wanted, path,
-                                                                    options.more, options.jobs)));
+  std::string command = command_to_resume(path);
+  if (!options.more.empty()) {
+    try {
+      command =
+          "bash " + shell_word(write_more(file, configurations, wanted, path, options.more, options.jobs));
+    } catch (const Error&) {  // compute nodes may lack sinfo
+    }
+  }
+  fmt::print("make them with: {}\n", command);
 }
 
 // Runs the part of a study that a job of `--slurm` does.

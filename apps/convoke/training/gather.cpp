@@ -16,6 +16,7 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
+#include "convoke/data_prep/preparation.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/atomic_file.hpp"
@@ -213,8 +214,12 @@ int gather(const GatherOptions& options) {
     const Settings summary = summary_of(folder);
     spent.add(spent_by(folder, summary));
     runs.push_back(train::read_member_run(folder, summary, scratch, world.root()));
-    if (std::string what = train::difference(runs.back().description, runs.front().description);
-        !what.empty()) {
+    const run::ModelDescription &model = runs.back().description, &first = runs.front().description;
+    std::string what = train::difference(model, first);
+    if (what.empty() && !data_prep::prepare_alike(model.preparation, first.preparation)) {
+      what = "their samples were prepared differently";
+    }
+    if (!what.empty()) {
       throw Error(fmt::format("{} and {} cannot vote together: {}", folder, folders.front(), what),
                   "pass runs of one recipe");
     }

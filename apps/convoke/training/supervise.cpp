@@ -174,6 +174,7 @@ int run_to_end(const LaunchCommand& command, const Hosts& hosts) {
   supervise::LaunchedJob job(command.words(), command.run());
   bool starting = in_slurm(command);
   os::Stopwatch since_look;
+  std::set<std::string> lost_before;  // at the look before: a node may be lost for a moment
   for (bool passed_on = false;;) {
     if (const std::optional<int> code = job.exit_code()) {
       if (job.lingered()) say("ended the launcher, which had nothing to do: the run had finished");
@@ -186,10 +187,13 @@ int run_to_end(const LaunchCommand& command, const Hosts& hosts) {
     if (starting && since_look.seconds() >= kLook) {
       starting = run::lock_holder(command.run()).empty();
       const std::set<std::string> lost = starting ? lost_nodes() : std::set<std::string>{};
-      if (std::ranges::any_of(hosts, [&](const LaunchHost& host) { return lost.contains(host.name); })) {
+      if (std::ranges::any_of(hosts, [&](const LaunchHost& host) {
+            return lost.contains(host.name) && lost_before.contains(host.name);
+          })) {
         job.end();
         return kHostLost;
       }
+      lost_before = lost;
       since_look = {};
     }
     std::this_thread::sleep_for(kPoll);

@@ -84,9 +84,9 @@ struct Ranking {
 
 /// Ranks the runs, the best first; runs without a validation come last and have no rank. `recipes` are in the
 /// order of `runs`. Keys in which the recipes differ are columns if they are few; otherwise see
-/// differences(). No rows if no run has validations. If the runs have different datasets, as the folds of a
-/// cross-validation do, none is to be selected: then the note has the mean and the standard deviation (divisor
-/// n - 1) of their test scores.
+/// differences(). No rows if no run has validations. The folds of a cross-validation are runs on different
+/// datasets whose recipes differ in no key but data.path and name. None of them is to be selected: then the
+/// note has the mean and the standard deviation (divisor n - 1) of their test scores.
 Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recipes);
 
 /// Returns a page about two or more runs: their results side by side, curves in common charts, speed-up and

@@ -32,8 +32,9 @@ class WeightMatch {
   const std::vector<engine::CanonicalParameter>& parameters() const { return parameters_; }
   /// Returns where the values of parameter `i` go; the caller fills them.
   std::span<float> take(std::size_t i);
-  /// Says that the file has parameter `i` in another shape.
-  void misfit(std::size_t i, const Shape& in_file);
+  /// Says that the file has parameter `i` in another shape. `wanted`: the shape that would fit, if the file
+  /// has other axes than ours.
+  void misfit(std::size_t i, const Shape& in_file, const Shape& wanted = {});
   /// Says that the file has a parameter that the graph lacks.
   void unused(const std::string& name) { weights_.unused.push_back(name); }
   /// Says what the file has in front of the parameters' names.
@@ -46,7 +47,11 @@ class WeightMatch {
 
  private:
   std::vector<engine::CanonicalParameter> parameters_;
-  std::vector<Shape> misfits_;  ///< of each parameter; empty: the file lacks it
+  struct Misfit {
+    Shape in_file;  ///< empty: the file lacks the parameter
+    Shape wanted;
+  };
+  std::vector<Misfit> misfits_;  ///< of each parameter
   InitialWeights weights_;
 };
 

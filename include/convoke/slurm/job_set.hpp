@@ -107,8 +107,9 @@ struct StudyJobOptions {
 void add_study(JobSet& jobs, const JobOptions& job, const std::vector<StudyJobs>& sizes,
                const StudyJobOptions& how);
 /// Adds the same jobs with existing scripts. submit.sh must set $study, the study folder, and writes the
-/// numbers of the jobs to $study/jobs.txt.
-void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int64_t at_once);
+/// numbers of the jobs to $study/jobs.txt. `kept`: study.sh may be of an earlier study file or version, so
+/// each call of sbatch names the whole size of its jobs.
+void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int64_t at_once, bool kept);
 /// Adds a job that evaluates the run of the job before it on the test split of its recipe.
 void add_evaluate(JobSet& jobs, const JobOptions& options, const Layout& layout);
 

@@ -25,7 +25,8 @@ MemberRun read_member_run(const std::string& folder, const Settings& summary,
                           const std::filesystem::path& scratch, bool keep);
 
 /// Describes the first difference that keeps two models from voting together: "layer 3 is conv2d with filters
-/// = 64 in one, with filters = 32 in the other". Empty if there is none.
+/// = 64 in one, with filters = 32 in the other". Empty if there is none. The preparation of their samples is
+/// not compared.
 std::string difference(const run::ModelDescription& a, const run::ModelDescription& b);
 
 /// Collects the members of `job` from the runs that trained them one by one, in order, as train_members would

@@ -31,10 +31,6 @@ data::Holdout samples_of(const Job& job, const DataLoaders& loaders, std::int64_
 /// Throws Error on all ranks if the samples of a member that the job trains cannot be formed. Collective.
 void require_samples(const Job& job, const DataLoaders& loaders, const mpi::Communicator& world);
 
-/// True if earlier versions trained a member on one sample less: they rounded down 28.999..., the product of
-/// 100 samples and data.fraction = 0.29. A pure function.
-bool fraction_was_smaller(const Job& job, const DataLoaders& loaders);
-
 /// Says how many groups the training samples have, and how far they keep shards and validation samples from
 /// the sizes that the job asks for; no sentence if there are no groups.
 std::vector<std::string> group_notes(const Job& job, const DataLoaders& loaders);

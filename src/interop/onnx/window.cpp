@@ -129,17 +129,14 @@ std::optional<Constant> bias_of(Call& call, std::int64_t filters) {
   return call.following_bias(1, filters);
 }
 
-/// Returns the weight (C, M / groups, ...) of a transposed convolution as ours, (M, C / groups, ...).
+/// Returns the weight (C, M / groups, ...) of a transposed convolution as ours, (M, C / groups, kh, kw);
+/// along sequences, kh is 1.
 Constant transposed_weight(const Constant& weight, std::int64_t groups) {
-  std::vector<std::int64_t> extents = weight.shape.extents();
-  const std::int64_t in = extents[0] / groups, out = extents[1];
-  std::vector<std::int64_t> grouped{groups, in, out};
-  grouped.insert(grouped.end(), extents.begin() + 2, extents.end());
-  std::vector<std::size_t> order{0, 2, 1};
-  for (std::size_t axis = 3; axis < grouped.size(); ++axis) order.push_back(axis);
-  extents[0] = groups * out;
-  extents[1] = in;
-  return weight.reshaped(Shape(grouped)).transposed(order).reshaped(Shape(extents));
+  const std::vector<std::int64_t>& extents = weight.shape.extents();
+  const Shape image{extents[0], extents[1], extents.size() == 3 ? 1 : extents[2], extents.back()};
+  return weight.reshaped({groups, image[0] / groups, image[1], image[2] * image[3]})
+      .transposed({0, 2, 1, 3})
+      .reshaped(swapped_channels(image, groups));
 }
 
 Settings convolution(const WindowAttributes& window, std::string_view type, std::int64_t filters,
@@ -211,9 +208,8 @@ void convert_transposed_convolution(Call& call) {
   pad_automatically(call, input, window, extra);
   const std::int64_t filters = weight.shape[1] * groups;
   const std::optional<Constant> bias = bias_of(call, filters);
-  Constant kernel = transposed_weight(weight, groups);
+  const Constant kernel = transposed_weight(weight, groups);
   const bool sequence = std::exchange(window.sequence, false);  // as an image of one row
-  if (sequence) kernel = kernel.reshaped({kernel.shape[0], kernel.shape[1], 1, kernel.shape[2]});
   const std::size_t from = sequence ? arrange(call.builder(), input, {input.axes[1], {}, input.axes[2]})
                                     : channels_first(call, input);
   Settings layer = convolution(window, "conv2d_transpose", filters, groups);

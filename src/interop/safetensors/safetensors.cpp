@@ -210,7 +210,7 @@ run::InitialWeights read_safetensors_weights(const std::filesystem::path& file, 
       if (groups > 0) std::ranges::copy(swap_channels(values, shape, groups), values.begin());
       if (tensor.type != NumberType::kFloat32) match.converted(name_of(tensor.type));
     } else {
-      match.misfit(i, tensor.shape);
+      match.misfit(i, tensor.shape, shape);
     }
     by_name.erase(found);
   }
@@ -235,7 +235,7 @@ std::vector<std::filesystem::path> write_safetensors(const std::filesystem::path
   constexpr std::string_view kRunningMean = ".running_mean";
   constexpr std::size_t kAlignment = 8;  // of the numbers, as the format's own library writes
 
-  nlohmann::ordered_json table{{"__metadata__", {{"format", "pt"}}}};
+  nlohmann::ordered_json table{{"__metadata__", {{"format", "pt"}, {"producer", "convoke"}}}};
   std::uint64_t end = 0;
   const auto add = [&](const std::string& name, const char* type, const Shape& shape, std::uint64_t bytes) {
     table[name] = {{"dtype", type}, {"shape", shape.extents()}, {"data_offsets", {end, end + bytes}}};

@@ -69,7 +69,14 @@ std::string spread_of(std::span<const RunResult> runs, double RunResult::*score)
                      100 * std::sqrt(squares / (n - 1)));
 }
 
-std::string note_on_datasets(std::span<const RunResult> runs) {
+// The runs of one recipe on different datasets. `keys`: the differences() of their recipes.
+bool are_folds(std::span<const RunResult> runs, const Table& keys) {
+  return datasets_of(runs).size() > 1 && std::ranges::all_of(keys.rows, [](const std::vector<Cell>& row) {
+           return row.front().text == "data.path" || row.front().text == "name";
+         });
+}
+
+std::string note_on_folds(std::span<const RunResult> runs) {
   if (datasets_of(runs).size() < runs.size()) {
     return "The runs have different datasets, so do not select one by its place. For the mean of a "
            "cross-validation, compare the runs of one recipe, one for each fold.";
@@ -118,8 +125,9 @@ Table differences(const std::string& what, std::span<const NamedKeys> runs) {
 Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recipes) {
   constexpr std::size_t kFewKeys = 6;
   Ranking ranking;
-  const bool other_data = datasets_of(runs).size() > 1;
-  if (other_data) ranking.note = note_on_datasets(runs);
+  Table keys = differences("key", recipes);
+  const bool folds = are_folds(runs, keys);
+  if (folds) ranking.note = note_on_folds(runs);
   const auto known = [&](std::size_t r) { return runs[r].validation_accuracy.has_value(); };
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -127,7 +135,7 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
     return runs[a].validation_accuracy > runs[b].validation_accuracy;  // no value is below every number
   });
   if (order.empty() || !known(order.front())) {
-    if (other_data) return ranking;
+    if (folds) return ranking;
     ranking.warnings.emplace_back(
         "No run has validations (data.validation_split), so the runs are not ranked: selecting by test "
         "accuracy would bias the test.");
@@ -138,12 +146,11 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
         "The runs were not all validated on the same samples, so small differences between their validation "
         "accuracies are meaningless.");
   }
-  if (!other_data) {
+  if (!folds) {
     ranking.note =
         "Ranked by validation accuracy. Select a run by it; report the test accuracy only of the run that you "
         "selected.";
   }
-  Table keys = differences("key", recipes);
   if (keys.rows.size() > kFewKeys) keys.rows.clear();
   Table& table = ranking.table;
   table.columns = {"place", "run"};

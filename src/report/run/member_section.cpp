@@ -46,10 +46,12 @@ Table member_table(const RunRecord& run) {
                           std::to_string(count_at(facts, "seed").value_or(0)), remark});
     remarks = remarks || !remark.empty();
   }
-  if (!remarks) {
-    table.columns.pop_back();
-    for (std::vector<Cell>& row : table.rows) row.pop_back();
-  }
+  const auto remove = [&](std::ptrdiff_t column) {
+    table.columns.erase(table.columns.begin() + column);
+    for (std::vector<Cell>& row : table.rows) row.erase(row.begin() + column);
+  };
+  if (!remarks) remove(9);
+  if (calibrations.empty()) remove(3);
   return table;
 }
 

@@ -14,6 +14,7 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/recipe/recipe.hpp"
+#include "convoke/recipe/reference.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
@@ -21,28 +22,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Repeats have different seeds. Coordinates hold the fraction, the mode and the threads. Hosts have the same
-// data at different places: its hash is compared.
-constexpr std::array<std::string_view, 7> kNotCompared{"description",
-                                                       "seed",
-                                                       "data.path",
-                                                       "data.fraction",
-                                                       "train.mode",
-                                                       "run.threads",
-                                                       "run.checkpoint_fallback"};
+/// Values of a recipe by their paths, as flattened().
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+// Repeats have different seeds. Coordinates hold the fraction and the mode.
+constexpr std::array<std::string_view, 3> kNotCompared{"seed", "data.fraction", "train.mode"};
+
+// A resumed run may change these keys, but they decide the work or its time.
+constexpr std::array<std::string_view, 10> kAlsoCompared{
+    "train.epochs",   "train.memory", "data.test_split",  "ensemble.rule",    "ensemble.ranks",
+    "ensemble.soups", "run.balance",  "run.share_memory", "run.verify_every", "run.bucket_kib"};
 
 fs::path recipe_file(const PublishedTable& table, const std::string& name) {
   return table.rows.front().folder / "recipes" / (name + ".toml");
 }
 
-// Returns every key with its value; none if there is no such file, or one that cannot be read by this version
-// or without a model file that is not on this host.
-std::map<std::string, std::string> stored_recipe(const fs::path& file) {
+// Returns the values that repeats share; none if there is no such file, or one that cannot be read by this
+// version or without a model file that is not on this host.
+Values stored_recipe(const fs::path& file) {
   std::error_code none;
   if (!fs::is_regular_file(file, none)) return {};
   try {
-    const auto values = flattened(recipe::Recipe::load(file.string()).settings());
-    return {values.begin(), values.end()};
+    const Settings all = recipe::Recipe::load(file.string()).settings();
+    std::vector<std::string> keys = recipe::keys_of_result();
+    keys.insert(keys.end(), kAlsoCompared.begin(), kAlsoCompared.end());
+    Values values;
+    for (const std::string& key : keys) {
+      const Value* const value = value_at(all, key);
+      if (value == nullptr || std::ranges::count(kNotCompared, key) > 0) continue;
+      for (auto& entry : flattened({{key, *value}})) values.push_back(std::move(entry));
+    }
+    // Hosts have the same file at different places.
+    if (!text_at(all, "model.weights").empty()) values.emplace_back("model.weights", "of a file");
+    return values;
   } catch (const Error&) {
     return {};
   }
@@ -58,24 +70,23 @@ bool is_set_in(const std::string& variant, std::string key) {
   return true;
 }
 
-// "train.epochs: 4 instead of 1"; for values as long as a list of layers, the key alone.
-std::string changed_value(const std::string& key, const std::string& then, const std::string& now) {
-  constexpr std::size_t kLongest = 40;
-  if (std::max(then.size(), now.size()) > kLongest) return key;
-  const auto shown = [](const std::string& value) { return value.empty() ? "absent" : value; };
-  return fmt::format("{}: {} instead of {}", key, shown(now), shown(then));
+// The curve of a run, on any machine.
+Coordinates curve_of(const TableRow& row) {
+  return on_any_machine(on_any_ranks(coordinates(row.measurement)));
 }
 
 // Returns two runs with the same coordinates whose values are known and differ; null if there are none.
+// `within`: also runs of one folder.
 template <class Value>
 std::pair<const TableRow*, const TableRow*> runs_that_differ(std::span<const TableRow> rows,
-                                                             Value Measurement::*value) {
+                                                             Value Measurement::*value, bool within) {
   std::map<Coordinates, const TableRow*> first;
   for (const TableRow& row : rows) {
     const Measurement& run = row.measurement;
     if (run.has_mark("failed") || run.*value == Value()) continue;
     const TableRow* known = first.try_emplace(coordinates(run), &row).first->second;
-    if (known->measurement.*value != run.*value) return {known, &row};
+    if (known->measurement.*value != run.*value && (within || known->folder != row.folder))
+      return {known, &row};
   }
   return {};
 }
@@ -83,40 +94,35 @@ std::pair<const TableRow*, const TableRow*> runs_that_differ(std::span<const Tab
 }  // namespace
 
 void require_same_recipes(const PublishedTable& earlier, const PublishedTable& later) {
-  if (earlier.rows.empty() || later.rows.empty()) return;
-  std::set<std::string> names;
-  for (const TableRow& row : later.rows) names.insert(row.measurement.system);
-  for (const std::string& name : names) {
-    const auto then = stored_recipe(recipe_file(earlier, name)),
-               now = stored_recipe(recipe_file(later, name));
+  std::set<Coordinates> curves;
+  for (const TableRow& row : earlier.rows) curves.insert(curve_of(row));
+  std::map<std::string, std::set<std::string>> variants;  // of curves in both tables, by system
+  for (const TableRow& row : later.rows) {
+    if (const Coordinates at = curve_of(row); curves.contains(at)) variants[at.system].insert(at.variant);
+  }
+  for (const auto& [name, of_name] : variants) {
+    Values then = stored_recipe(recipe_file(earlier, name)), now = stored_recipe(recipe_file(later, name));
     if (then.empty() || now.empty()) continue;
-    std::map<std::string, std::pair<std::string, std::string>> values;
-    for (const auto& [key, value] : then) values[key].first = value;
-    for (const auto& [key, value] : now) values[key].second = value;
-    const auto is_coordinate = [&](const std::string& key) {
-      const auto varies = [&](const TableRow& row) {
-        return row.measurement.system != name || is_set_in(row.measurement.variant, key);
-      };
-      return std::ranges::all_of(earlier.rows, varies) && std::ranges::all_of(later.rows, varies);
+    const auto is_axis = [&, &all = of_name](const auto& value) {
+      return std::ranges::all_of(all, [&](const auto& variant) { return is_set_in(variant, value.first); });
     };
-    std::vector<std::string> changed;
-    for (const auto& [key, both] : values) {
-      if (both.first == both.second || std::ranges::count(kNotCompared, key) > 0 || is_coordinate(key))
-        continue;
-      changed.push_back(changed_value(key, both.first, both.second));
-    }
+    std::erase_if(then, is_axis);
+    std::erase_if(now, is_axis);
+    const std::vector<std::string> changed = differences(then, now, "there");
     if (changed.empty()) continue;
+    constexpr std::size_t kLongest = 300;  // lists of layers are longer
     throw Error(
         fmt::format("{}: is not the recipe {} ({})", recipe_file(later, name).lexically_normal().string(),
-                    recipe_file(earlier, name).lexically_normal().string(), join(changed, "; ")),
-        fmt::format("runs of different recipes are not repeats: analyze them separately, or give one of the "
-                    "two another name than \"{}\"",
+                    recipe_file(earlier, name).lexically_normal().string(),
+                    shortened(join(changed, "; "), kLongest)),
+        fmt::format("runs of different recipes are not repeats: analyze them separately, or give one of "
+                    "them another name than \"{}\" in the column system",
                     name));
   }
 }
 
 void require_one_dataset(std::span<const TableRow> rows) {
-  const auto [first, other] = runs_that_differ(rows, &Measurement::dataset_hash);
+  const auto [first, other] = runs_that_differ(rows, &Measurement::dataset_hash, true);
   if (first == nullptr) return;
   throw Error(
       fmt::format("{}: is a run on another dataset than {}, with the same name and settings ({} instead of "
@@ -127,7 +133,7 @@ void require_one_dataset(std::span<const TableRow> rows) {
 }
 
 std::string notice_of_epochs(std::span<const TableRow> rows) {
-  const auto [first, other] = runs_that_differ(rows, &Measurement::epochs);
+  const auto [first, other] = runs_that_differ(rows, &Measurement::epochs, false);
   if (first == nullptr) return {};
   return fmt::format(
       "{}: trained {}, and {} {}, with the same name and settings: they are repeats only if "

@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// True if this repeat needs no other run.
+bool is_final(const Measurement& run) { return !run.has_mark("failed") && !run.has_mark("contended"); }
+
 // Returns measurements.csv and the files that tasks have written. A repeat counts once: its second result is
 // not added, unless the first failed or was contended.
 std::pair<Collected, std::vector<fs::path>> gather(const StudyFile& study,
@@ -26,8 +29,7 @@ std::pair<Collected, std::vector<fs::path>> gather(const StudyFile& study,
   std::set<std::pair<std::size_t, std::int64_t>> made;  // configurations and repeats
   for (const Measurement& run : all.runs) {
     const auto configuration = find_configuration(configurations, run);
-    if (configuration && !run.has_mark("failed") && !run.has_mark("contended"))
-      made.emplace(*configuration, run.repeat);
+    if (configuration && is_final(run)) made.emplace(*configuration, run.repeat);
   }
   std::vector<fs::path> rows;
   for (const Task& task : tasks_of(study, configurations.size())) {
@@ -109,6 +111,12 @@ std::vector<std::int64_t> wanted_tasks(const StudyFile& study,
 RunOutcome run_task(const Task& task, const std::vector<Configuration>& configurations,
                     const StudyFile& study, const StudyFolder& folder, ConfigurationRunner& runner) {
   const Configuration& configuration = configurations[task.configuration];
+  const std::vector<Measurement> collected = folder.read();
+  const auto made = std::ranges::find_if(collected, [&](const Measurement& run) {
+    return run.repeat == task.repeat && is_final(run) &&
+           find_configuration(configurations, run) == task.configuration;
+  });
+  if (made != collected.end()) return {.measurement = *made, .failure = {}};
   const fs::path row = folder.row(configuration, task.repeat);
   fs::remove(row);
   runner.calibrate({configuration});
@@ -122,8 +130,22 @@ RunOutcome run_task(const Task& task, const std::vector<Configuration>& configur
     if (!failure.empty()) fmt::print(stderr, "warm-up of {} FAILED: {}\n", configuration.recipe, failure);
   }
   RunOutcome outcome = runner.run(configuration, task.repeat, [] {});
-  if (outcome.interrupted_by == 0) write_measurements(row, std::span(&outcome.measurement, 1));
+  if (outcome.interrupted_by != 0) return outcome;
+  require_same_dataset(outcome.measurement, collected, folder.run(configuration, task.repeat));
+  write_measurements(row, std::span(&outcome.measurement, 1));
   return outcome;
+}
+
+void require_same_dataset(const Measurement& run, std::span<const Measurement> earlier,
+                          const fs::path& folder) {
+  const auto is_on_another = [&](const Measurement& before) {
+    return !before.has_mark("failed") && !before.dataset_hash.empty() &&
+           before.dataset_hash != run.dataset_hash &&
+           on_any_machine(coordinates(before)) == on_any_machine(coordinates(run));
+  };
+  if (run.dataset_hash.empty() || std::ranges::none_of(earlier, is_on_another)) return;
+  throw Error(fmt::format("{}: its dataset has changed since this study began", folder.string()),
+              "start a new study with another --output, or restore the dataset");
 }
 
 std::vector<Measurement> all_runs(const StudyFile& study, const std::vector<Configuration>& configurations,

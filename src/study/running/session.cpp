@@ -107,6 +107,7 @@ class Session {
     doing_.clear();
     if (outcome.interrupted_by != 0) return;
     const Measurement& run = outcome.measurement;
+    require_same_dataset(run, runs_, folder_.run(configuration, task.repeat));
     append_measurement(folder_.measurements(), run);
     runs_.push_back(run);
     schedule_.record(task.configuration, run, std::max(outcome.seconds, 1e-3));

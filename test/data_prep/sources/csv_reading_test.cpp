@@ -232,6 +232,8 @@ TEST_CASE("files that are no tables are refused with the reason") {
   CHECK_THAT(utf16.error(), Contains("has a byte 0"));
   CHECK(examine_csv(utf16.file, {.encoding = "utf-16le"}).header.names == Names{"a", "b"});
   CHECK_THAT(Csv("one\ntwo\n").error(), Contains("the first row has only one cell, \"one\""));
+  CHECK(hint_of([] { Csv("a,b\n1,2\n").open({.reading = {.separator = ";"}}); }) ==
+        "leave out --separator, and it is found");
   TemporaryFolder folder;
   REQUIRE(::mkfifo((folder / "pipe.csv").c_str(), 0600) == 0);  // a pipe without a writer
   CHECK_THAT(error_of([&] { examine_csv(folder / "pipe.csv", {}); }),

@@ -84,6 +84,8 @@ TEST_CASE("a folder of .npy files is read like an archive of them, and zip64 lik
                 (kContainers / "images.npz").string())
               .code == 0);
   write_file(folder / "arrays/notes.txt", "none");
+  std::filesystem::rename(folder / "arrays/x_test.npy", folder / "arrays/x_test.NPY");
+  CHECK(is_numpy("IMAGES.NPZ"));
   const bool archive = GENERATE(false, true);
   const auto source = open_source(archive ? kContainers / "zip64.npz" : folder / "arrays");
   CHECK(source->catalog().items.size() == (archive ? 10 : 14));

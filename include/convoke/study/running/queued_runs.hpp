@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <vector>
 
@@ -25,9 +26,16 @@ std::vector<std::int64_t> wanted_tasks(const StudyFile& study,
                                        std::span<const Measurement> runs);
 
 /// Makes the run of a task, after a warm-up if the study asks for one, and writes its measurement to a file
-/// next to its folder, in the format of measurements.csv; writes nothing if a signal ended the run.
+/// next to its folder, in the format of measurements.csv; writes nothing if a signal ended the run. Returns a
+/// run that is already in measurements.csv, unless it failed or was contended. Throws Error as
+/// require_same_dataset().
 RunOutcome run_task(const Task& task, const std::vector<Configuration>& configurations,
                     const StudyFile& study, const StudyFolder& folder, ConfigurationRunner& runner);
+
+/// Throws Error if an earlier run of the same configuration was trained on another dataset: `run`, in
+/// `folder`, is no repeat of it. An unknown dataset counts as equal.
+void require_same_dataset(const Measurement& run, std::span<const Measurement> earlier,
+                          const std::filesystem::path& folder);
 
 /// The results of tasks, as lines of measurements.csv.
 struct Collected {
