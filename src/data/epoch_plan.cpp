@@ -148,16 +148,6 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
   return hold_out(range(0, samples), validation);
 }
 
-void require_shards(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t members,
-                    std::uint64_t seed, double validation, std::span<const std::int32_t> groups) {
-  shard(labels, sharding, 0, members, seed, validation, groups);
-  if (groups.empty()) {  // the first and the last shard have all sizes
-    shard(labels, sharding, members - 1, members, seed, validation);
-  } else if (sharding == Sharding::kContiguous || sharding == Sharding::kStratified) {
-    require_grouped_shards(labels, groups, sharding, members, seed, validation);
-  }  // otherwise all members hold out the same groups
-}
-
 Ids fraction_of(Ids ids, double fraction, std::uint64_t seed) {
   ensure(fraction > 0 && fraction <= 1, "a fraction is above 0 and at most 1");
   if (fraction == 1) return ids;
@@ -173,6 +163,16 @@ Ids fraction_of(Ids ids, double fraction, std::uint64_t seed) {
   for (std::size_t i = 0; i < kept; ++i) ids[i] = ids[places[i]];  // places[i] >= i
   ids.resize(kept);
   return ids;
+}
+
+void require_shards(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t members,
+                    std::uint64_t seed, double validation, double fraction,
+                    std::span<const std::int32_t> groups) {
+  const bool deals = sharding == Sharding::kContiguous || sharding == Sharding::kStratified;
+  if (deals && !groups.empty())
+    return require_grouped_shards(labels, groups, sharding, members, seed, validation, fraction);
+  for (const std::int64_t member : {std::int64_t{0}, members - 1})  // these have shards of all sizes
+    fraction_of(shard(labels, sharding, member, members, seed, validation, groups).train, fraction, seed);
 }
 
 Shuffle Shuffle::chunks(std::int64_t sample_bytes, std::int64_t window_bytes, std::int64_t chunk_bytes) {

@@ -100,12 +100,14 @@ Holdout grouped_shard(std::span<const std::int32_t> labels, std::span<const std:
 }
 
 void require_grouped_shards(std::span<const std::int32_t> labels, std::span<const std::int32_t> groups,
-                            Sharding sharding, std::int64_t members, std::uint64_t seed, double held) {
+                            Sharding sharding, std::int64_t members, std::uint64_t seed, double held,
+                            double fraction) {
   const Groups all = sample_groups(groups);
   const std::vector<std::size_t> member_of = members_of(all, labels, sharding, members, seed);
   for (std::int64_t member = 0; member < members; ++member) {
     Groups mine = share_of(all, member_of, member, members);
     hold_out(mine, labels, held, seed);
+    fraction_of(ids_in(mine), fraction, seed);
   }
 }
 

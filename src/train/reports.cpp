@@ -157,7 +157,11 @@ void RunLogs::append_copies() {
     try {
       if (!append_of_another(metrics::read_json_lines(copy))) continue;
     } catch (const Error& error) {
-      fmt::print(stderr, "warning: {}; metrics.jsonl lacks its lines\n", error.what());
+      const std::string kept = copy.string() + ".damaged";
+      std::filesystem::rename(copy, kept, failed);
+      fmt::print(stderr, "warning: {}; metrics.jsonl lacks its lines, which are kept in {}\n", error.what(),
+                 kept);
+      continue;
     }
     std::filesystem::remove(copy, failed);
   }

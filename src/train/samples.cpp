@@ -44,10 +44,11 @@ void require_samples(const Job& job, const DataLoaders& loaders, const mpi::Comm
   const data::Split& split = loaders.training.split();
   mpi::together(world, [&] {
     if (!world.root()) return;
-    samples_of(job, loaders, std::max<std::int64_t>(job.ensemble.member, 0));
-    if (job.ensemble.member < 0) {
+    if (job.ensemble.member >= 0) {
+      samples_of(job, loaders, job.ensemble.member);
+    } else {
       data::require_shards(split.labels, job.ensemble.shards, job.ensemble.members, job.engine.seed,
-                           share_held_out(job, loaders), split.groups);
+                           share_held_out(job, loaders), job.samples.fraction, split.groups);
     }
   });
 }

@@ -109,10 +109,13 @@ TEST_CASE("of the folds of one recipe, the mean is the result and none is select
   CHECK_THAT(report::ranked(folds, recipes).note, Contains(mean) && !Contains("Select a run"));
   CHECK(report::ranked(folds, recipes).table.rows.size() == 3);
   std::vector<report::NamedKeys> sweep = recipes;
-  sweep[1].keys["model.input"] = "16";  // the same pictures, prepared in another size
+  sweep[1].keys["model.input"] = "16",
+  sweep[2].keys["model.input"] = "32";  // the same pictures, prepared anew
   const report::Ranking other = report::ranked(folds, sweep);
   CHECK_THAT(other.note, Contains("Select a run by it") && !Contains("mean"));
   CHECK_THAT(other.warnings.at(0), Contains("not all validated on the same samples"));
+  sweep[2] = sweep[0], sweep[2].keys["run.threads"] = "2";  // the same recipe, on two folds
+  CHECK_THAT(report::ranked(folds, sweep).note, Contains("do not select one") && !Contains(" %"));
   for (RunResult& fold : folds) fold.validation_accuracy.reset();
   CHECK_THAT(report::ranked(folds, recipes).note, Contains(mean));
   CHECK(report::ranked(folds, recipes).warnings.empty());

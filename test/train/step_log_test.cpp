@@ -171,4 +171,11 @@ TEST_CASE("a resumed ensemble has the lines that the root of another group had n
   world().barrier();
   CHECK_FALSE(has_copy());
   CHECK(lines_about(run.folder, "epoch") == lines);
+  world().barrier();
+  if (world().root()) write_file(run.folder.file("metrics-1.jsonl"), "{\"event\":\n");
+  world().barrier();
+  train_all(job, pictures, world(), run.folder, true);  // a damaged copy stops nothing
+  world().barrier();
+  CHECK(fs::exists(run.folder.file("metrics-1.jsonl.damaged")));
+  CHECK(lines_about(run.folder, "epoch") == lines);
 }

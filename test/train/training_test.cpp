@@ -351,6 +351,9 @@ TEST_CASE("a shard that cannot be formed is refused before training, whichever m
   CHECK_THAT(refused(job, pictures.loader()), Contains("leaves none of 1 samples to train"));
   job.ensemble.member = 2;  // other jobs train the others
   CHECK(refused(job, pictures.loader()).empty());
+  job.ensemble.member = -1, job.samples.validation_split = 0, job.samples.fraction = 0.5;
+  CHECK_THAT(refused(job, pictures.loader()),
+             Contains("a fraction of 0.5 leaves none of 1 samples to train"));
 
   job = tiny::ensemble_job(3, data::Sharding::kStratified);
   const std::vector<std::int32_t> two{0, 0, 0, 0, 1, 1, 1};

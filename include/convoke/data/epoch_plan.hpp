@@ -36,14 +36,16 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
               std::int64_t members, std::uint64_t seed, double validation = 0,
               std::span<const std::int32_t> groups = {});
 
-/// Throws the Error of shard() for any of the members, in about the time of one of them.
-void require_shards(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t members,
-                    std::uint64_t seed, double validation, std::span<const std::int32_t> groups);
-
 /// Returns a share of the ids, 0 < fraction <= 1, in their order: those at the first floor(n * fraction)
 /// places of a shuffle keyed by the seed. Fractions are nested: a larger one contains a smaller one. A pure
 /// function of its arguments. Throws Error if no id is left.
 std::vector<std::uint32_t> fraction_of(std::vector<std::uint32_t> ids, double fraction, std::uint64_t seed);
+
+/// Throws the Error of shard(), or of fraction_of() for its samples to train, for any of the members, in about
+/// the time of one of them.
+void require_shards(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t members,
+                    std::uint64_t seed, double validation, double fraction,
+                    std::span<const std::int32_t> groups);
 
 /// The samples of an epoch: all samples, each once, or equally many of each class (balanced_epoch).
 enum class Sampling { kAll, kBalanced };

@@ -67,7 +67,7 @@ class RunLogs {
   /// Returns false if some are not written yet, see append().
   bool append_of_another(const std::vector<Settings>& records);
   /// Call it on rank 0 before other roots make their logs: appends the copies that a killed job has left, and
-  /// removes them. Warns of a copy that is damaged.
+  /// removes them. Renames a copy that is damaged to .damaged, with a warning.
   void append_copies();
   /// Call it after the last member: returns the records that only rank 0 writes, which the caller sends
   /// there.

@@ -50,13 +50,23 @@ bool validated_alike(std::span<const RunResult> runs, std::span<const NamedKeys>
   return true;
 }
 
-// Returns the content hashes of the datasets, as far as they are known.
-std::set<std::string> datasets_of(std::span<const RunResult> runs) {
-  std::set<std::string> hashes;
-  for (const RunResult& run : runs) {
-    if (!run.content_hash.empty()) hashes.insert(run.content_hash);
+using Datasets = std::map<std::map<std::string, std::string>, std::set<std::string>>;
+
+// Returns the content hashes of the datasets of each recipe, as far as they are known. Keys that do not
+// change a result do not make another recipe.
+Datasets datasets_by_recipe(std::span<const RunResult> runs, std::span<const NamedKeys> recipes) {
+  Datasets datasets;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    std::map<std::string, std::string> keys = recipes[r].keys;
+    std::erase_if(keys, [](const auto& entry) {
+      const std::string& key = entry.first;
+      return key == "name" || key == "data.path" || key == "data.memory" || key.starts_with("run.") ||
+             key.starts_with("log.");
+    });
+    std::set<std::string>& hashes = datasets[std::move(keys)];
+    if (!runs[r].content_hash.empty()) hashes.insert(runs[r].content_hash);
   }
-  return hashes;
+  return datasets;
 }
 
 // Returns "mean 67.67 %, standard deviation 7.22 points" of a score of at least two runs.
@@ -69,15 +79,13 @@ std::string spread_of(std::span<const RunResult> runs, double RunResult::*score)
                      100 * std::sqrt(squares / (n - 1)));
 }
 
-// The runs of one recipe on different datasets. `keys`: the differences() of their recipes.
-bool are_folds(std::span<const RunResult> runs, const Table& keys) {
-  return datasets_of(runs).size() > 1 && std::ranges::all_of(keys.rows, [](const std::vector<Cell>& row) {
-           return row.front().text == "data.path" || row.front().text == "name";
-         });
+// True if there is a recipe with several datasets, as the folds of a cross-validation.
+bool has_folds(const Datasets& datasets) {
+  return std::ranges::any_of(datasets, [](const auto& recipe) { return recipe.second.size() > 1; });
 }
 
-std::string note_on_folds(std::span<const RunResult> runs) {
-  if (datasets_of(runs).size() < runs.size()) {
+std::string note_on_folds(std::span<const RunResult> runs, const Datasets& datasets) {
+  if (datasets.size() > 1 || datasets.begin()->second.size() < runs.size()) {
     return "The runs have different datasets, so do not select one by its place. For the mean of a "
            "cross-validation, compare the runs of one recipe, one for each fold.";
   }
@@ -125,9 +133,9 @@ Table differences(const std::string& what, std::span<const NamedKeys> runs) {
 Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recipes) {
   constexpr std::size_t kFewKeys = 6;
   Ranking ranking;
-  Table keys = differences("key", recipes);
-  const bool folds = are_folds(runs, keys);
-  if (folds) ranking.note = note_on_folds(runs);
+  const Datasets datasets = datasets_by_recipe(runs, recipes);
+  const bool folds = has_folds(datasets);
+  if (folds) ranking.note = note_on_folds(runs, datasets);
   const auto known = [&](std::size_t r) { return runs[r].validation_accuracy.has_value(); };
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -151,6 +159,7 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
         "Ranked by validation accuracy. Select a run by it; report the test accuracy only of the run that you "
         "selected.";
   }
+  Table keys = differences("key", recipes);
   if (keys.rows.size() > kFewKeys) keys.rows.clear();
   Table& table = ranking.table;
   table.columns = {"place", "run"};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -111,12 +112,12 @@ std::vector<std::int64_t> wanted_tasks(const StudyFile& study,
 RunOutcome run_task(const Task& task, const std::vector<Configuration>& configurations,
                     const StudyFile& study, const StudyFolder& folder, ConfigurationRunner& runner) {
   const Configuration& configuration = configurations[task.configuration];
-  const std::vector<Measurement> collected = folder.read();
-  const auto made = std::ranges::find_if(collected, [&](const Measurement& run) {
+  std::vector<Measurement> earlier = folder.read();
+  const auto made = std::ranges::find_if(earlier, [&](const Measurement& run) {
     return run.repeat == task.repeat && is_final(run) &&
            find_configuration(configurations, run) == task.configuration;
   });
-  if (made != collected.end()) return {.measurement = *made, .failure = {}};
+  if (made != earlier.end()) return {.measurement = *made, .failure = {}};
   const fs::path row = folder.row(configuration, task.repeat);
   fs::remove(row);
   runner.calibrate({configuration});
@@ -131,7 +132,11 @@ RunOutcome run_task(const Task& task, const std::vector<Configuration>& configur
   }
   RunOutcome outcome = runner.run(configuration, task.repeat, [] {});
   if (outcome.interrupted_by != 0) return outcome;
-  require_same_dataset(outcome.measurement, collected, folder.run(configuration, task.repeat));
+  for (std::int64_t repeat = 1; repeat <= study.at_most; ++repeat) {  // those that are not collected yet
+    const fs::path other = folder.row(configuration, repeat);
+    if (fs::exists(other)) std::ranges::copy(read_measurements(other), std::back_inserter(earlier));
+  }
+  require_same_dataset(outcome.measurement, earlier, folder.run(configuration, task.repeat));
   write_measurements(row, std::span(&outcome.measurement, 1));
   return outcome;
 }
