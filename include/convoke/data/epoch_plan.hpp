@@ -41,8 +41,8 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
 /// function of its arguments. Throws Error if no id is left.
 std::vector<std::uint32_t> fraction_of(std::vector<std::uint32_t> ids, double fraction, std::uint64_t seed);
 
-/// Throws the Error of shard(), or of fraction_of() for its samples to train, for any of the members, in about
-/// the time of one of them.
+/// Throws the Error of shard(), or of fraction_of() for its samples to train, for any of the members, in
+/// about the time of one of them.
 void require_shards(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t members,
                     std::uint64_t seed, double validation, double fraction,
                     std::span<const std::int32_t> groups);
