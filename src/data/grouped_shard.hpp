@@ -18,8 +18,8 @@ Holdout grouped_shard(std::span<const std::int32_t> labels, std::span<const std:
                       Sharding sharding, std::int64_t member, std::int64_t members, std::uint64_t seed,
                       double held, std::int64_t draws);
 
-/// Throws the Error of grouped_shard(), or of fraction_of() for its samples to train, for any of the members of
-/// a contiguous or stratified sharding. Deals the groups once for all.
+/// Throws the Error of grouped_shard(), or of fraction_of() for its samples to train, for any of the members
+/// of a contiguous or stratified sharding. Deals the groups once for all.
 void require_grouped_shards(std::span<const std::int32_t> labels, std::span<const std::int32_t> groups,
                             Sharding sharding, std::int64_t members, std::uint64_t seed, double held,
                             double fraction);
