@@ -36,10 +36,10 @@ Composition difference(Composition a, const Composition& b) {
 /// The numbers of samples in the parts, and their distance from the dues d_pc = fraction_p n_c:
 ///   sum over p and c of (n_pc - d_pc)^2 / n_c
 /// and the same for all samples together, divided by the mean of n_c.
-class Tally {
+class PartCounts {
  public:
-  Tally(std::span<const SampleGroup> groups, std::span<const std::int32_t> stratum_of,
-        std::span<const double> fractions)
+  PartCounts(std::span<const SampleGroup> groups, std::span<const std::int32_t> stratum_of,
+             std::span<const double> fractions)
       : fractions_(fractions), dealt_(fractions.size()) {
     for (const SampleGroup& group : groups) {
       for (const std::size_t sample : group) {
@@ -87,13 +87,13 @@ class Exchange {
  public:
   Exchange(std::span<const SampleGroup> groups, std::span<const std::int32_t> stratum_of,
            std::span<const double> fractions, std::vector<std::size_t>& part_of)
-      : tally_(groups, stratum_of, fractions),
+      : counts_(groups, stratum_of, fractions),
         part_of_(part_of),
-        groups_of_(tally_.strata()),
-        least_(tally_.strata()) {
+        groups_of_(counts_.strata()),
+        least_(counts_.strata()) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       samples_.push_back(composition_of(groups[g], stratum_of));
-      tally_.add(part_of[g], samples_[g]);
+      counts_.add(part_of[g], samples_[g]);
       for (const auto& [c, n] : samples_[g]) {
         groups_of_[c].push_back(g);
         least_[c] = least_[c] == 0 ? n : std::min(least_[c], n);
@@ -104,8 +104,8 @@ class Exchange {
   void run() {
     for (bool changed = true; changed;) {
       changed = false;
-      for (std::size_t part = 0; part < tally_.parts(); ++part) {
-        for (std::size_t c = 0; c < tally_.strata(); ++c)
+      for (std::size_t part = 0; part < counts_.parts(); ++part) {
+        for (std::size_t c = 0; c < counts_.strata(); ++c)
           changed = (lacks(part, c) && supply(part, c)) || changed;
       }
     }
@@ -117,8 +117,8 @@ class Exchange {
 
   // True if the part has nothing of a stratum, and one group would bring it nearer to its due.
   bool lacks(std::size_t part, std::size_t stratum) const {
-    return tally_.count(part, stratum) == 0 && least_[stratum] > 0 &&
-           2 * tally_.due(part, stratum) >= least_[stratum];
+    return counts_.count(part, stratum) == 0 && least_[stratum] > 0 &&
+           2 * counts_.due(part, stratum) >= least_[stratum];
   }
 
   // Gives the part, which has no group of the stratum, one for one of its own or for none: the exchange that
@@ -138,8 +138,8 @@ class Exchange {
     std::size_t taken = kNone, given = kNone;
     for (const auto& [source, g] : found) {
       for (const auto& [samples, h] : own) {
-        const double change = tally_.change(part, difference(source.second, samples)) +
-                              tally_.change(source.first, difference(samples, source.second));
+        const double change = counts_.change(part, difference(source.second, samples)) +
+                              counts_.change(source.first, difference(samples, source.second));
         if (change >= best) continue;
         best = change;
         taken = g;
@@ -154,12 +154,12 @@ class Exchange {
   }
 
   void move(std::size_t group, std::size_t part) {
-    tally_.add(part_of_[group], samples_[group], -1);
-    tally_.add(part, samples_[group]);
+    counts_.add(part_of_[group], samples_[group], -1);
+    counts_.add(part, samples_[group]);
     part_of_[group] = part;
   }
 
-  Tally tally_;
+  PartCounts counts_;
   std::vector<std::size_t>& part_of_;
   std::vector<Composition> samples_;                 // of each group
   std::vector<std::vector<std::size_t>> groups_of_;  // of each stratum
@@ -182,19 +182,19 @@ std::vector<SampleGroup> sample_groups(std::span<const std::int32_t> groups) {
 std::vector<std::size_t> deal_groups(std::span<const SampleGroup> groups,
                                      std::span<const std::int32_t> stratum_of,
                                      std::span<const double> fractions, const RandomKey& key) {
-  Tally tally(groups, stratum_of, fractions);
+  PartCounts counts(groups, stratum_of, fractions);
   std::vector<std::size_t> part(groups.size());
   for (const std::uint32_t g : dealing_order(groups, key)) {
     const Composition samples = composition_of(groups[g], stratum_of);
     std::size_t best = 0;
     double least = 0;
     for (std::size_t p = 0; p < fractions.size(); ++p) {
-      const double change = tally.change(p, samples);
+      const double change = counts.change(p, samples);
       if (p > 0 && change >= least) continue;
       best = p;
       least = change;
     }
-    tally.add(best, samples);
+    counts.add(best, samples);
     part[g] = best;
   }
   return part;

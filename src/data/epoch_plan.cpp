@@ -168,8 +168,7 @@ Ids fraction_of(Ids ids, double fraction, std::uint64_t seed) {
 void require_shards(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t members,
                     std::uint64_t seed, double validation, double fraction,
                     std::span<const std::int32_t> groups) {
-  const bool deals = sharding == Sharding::kContiguous || sharding == Sharding::kStratified;
-  if (deals && !groups.empty())
+  if (deals_to_members(sharding) && !groups.empty())
     return require_grouped_shards(labels, groups, sharding, members, seed, validation, fraction);
   for (const std::int64_t member : {std::int64_t{0}, members - 1})  // these have shards of all sizes
     fraction_of(shard(labels, sharding, member, members, seed, validation, groups).train, fraction, seed);

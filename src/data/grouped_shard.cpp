@@ -90,7 +90,7 @@ Holdout grouped_shard(std::span<const std::int32_t> labels, std::span<const std:
                       Sharding sharding, std::int64_t member, std::int64_t members, std::uint64_t seed,
                       double held, std::int64_t draws) {
   Groups mine = sample_groups(groups);
-  if (sharding == Sharding::kContiguous || sharding == Sharding::kStratified)
+  if (deals_to_members(sharding))
     mine = share_of(mine, members_of(mine, labels, sharding, members, seed), member, members);
   Holdout parts;
   parts.validation = ids_in(hold_out(mine, labels, held, seed));

@@ -8,6 +8,11 @@
 
 namespace convoke::data {
 
+/// True if each member gets samples of its own.
+inline bool deals_to_members(Sharding sharding) {
+  return sharding == Sharding::kContiguous || sharding == Sharding::kStratified;
+}
+
 /// Returns the samples of a member, of which groups lie in one part as a whole: deal_groups() gives them to
 /// the members, by class if stratified, and then to the samples that train and those that are held out, by
 /// class. Bootstrap: whole groups are drawn with replacement, until there are about `draws` samples, from

@@ -157,8 +157,7 @@ void add_study(JobSet& jobs, const JobOptions& job, const std::vector<StudyJobs>
 }
 
 void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int64_t at_once, bool kept) {
-  // Sizes that all jobs share are in the script, where users can change them, until further jobs may be of
-  // another size than it has.
+  // Sizes that all jobs share are in the script, where users can change them for the first submission.
   const auto differ = [&](int Layout::*member) {
     return std::any_of(sizes.begin(), sizes.end(), [&](const StudyJobs& size) {
       return size.layout.*member != sizes.front().layout.*member;

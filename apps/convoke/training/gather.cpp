@@ -71,15 +71,12 @@ struct Spent {
   }
 };
 
-void require_folder(const fs::path& run) {
-  if (!fs::is_directory(run))
-    throw Error(fmt::format("{}: is not a run folder", run.string()), "pass the folders of finished runs");
-}
-
-// A run writes recipe.toml first.
-void require_run(const fs::path& folder) {
-  if (fs::exists(folder / "recipe.toml")) return;
-  throw Error(fmt::format("{}: has no recipe.toml, so it is not a run folder", folder.string()),
+// A run writes recipe.toml first; only one that joins the vote must have it.
+void require_run(const fs::path& folder, bool joins) {
+  const bool exists = fs::is_directory(folder);
+  if (exists && (!joins || fs::exists(folder / "recipe.toml"))) return;
+  throw Error(fmt::format("{}: {}", folder.string(),
+                          exists ? "has no recipe.toml, so it is not a run folder" : "is not a run folder"),
               "pass the folders of finished runs");
 }
 
@@ -193,9 +190,9 @@ int gather(const GatherOptions& options) {
   const os::Stopwatch watch;
   std::vector<std::string> folders;
   for (const std::string& folder : options.runs) {
-    require_folder(folder);
-    if (!options.partial || is_finished(folder)) {
-      require_run(folder);
+    const bool joins = !options.partial || is_finished(folder);
+    require_run(folder, joins);
+    if (joins) {
       folders.push_back(folder);
     } else if (world.root()) {
       fmt::print(stderr, "warning: {} is not finished; the vote goes without it\n", folder);

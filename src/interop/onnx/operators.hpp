@@ -30,7 +30,7 @@ void convert_recognized_activation(Call& call);
 void convert_spelled_attention(Call& call);
 void convert_strided(Call& call);
 
-/// What replaces a model that computes with quantized numbers.
+/// The hint of errors about models that compute with quantized numbers.
 constexpr std::string_view kBeforeQuantized =
     "export the model before it is quantized, or quantize it in the QDQ form: "
     "quantize_static(..., quant_format=QuantFormat.QDQ)";

@@ -4,7 +4,7 @@
 
 #include "convoke/study/tables/published_table.hpp"
 
-// What must be equal for runs of the same coordinates to be repeats.
+// Runs of the same coordinates are repeats only if they have one recipe and one dataset.
 
 namespace convoke::study {
 
