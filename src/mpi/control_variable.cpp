@@ -41,8 +41,9 @@ std::optional<std::string> read(int index) {
 std::optional<std::string> control_variable(const std::string& name) {
   // Only once: the first call searches all components of the library, which takes a quarter of a second.
   static const bool started = [] {
+    // Open MPI lowers the level of the whole program to that of this call: it must ask for the highest.
     int provided = 0;
-    return MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+    return MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) == MPI_SUCCESS;
   }();
   int index = 0;
   if (!started || MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) return std::nullopt;

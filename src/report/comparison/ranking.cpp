@@ -34,7 +34,7 @@ std::string text_of(const NamedKeys& run, const std::string& key, const char* ot
 std::string held_out(const NamedKeys& run) {
   const std::string split = text_of(run, "data.validation_split");
   const bool fraction = !split.empty() && split.front() >= '0' && split.front() <= '9';
-  const std::string sharding = text_of(run, "ensemble.sharding");
+  const std::string sharding = text_of(run, "ensemble.shards");
   const bool shards = text_of(run, "train.mode").find("ensemble") != std::string::npos &&
                       sharding.find("full") == std::string::npos;
   return split + (fraction ? " of " + text_of(run, "data.train_split") : "") +
