@@ -12,6 +12,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
+#include "sources/labels.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -50,7 +51,7 @@ class RequestReader {
         fail(fmt::format("has {} cells, but the first row has {}", row_.cells.size(), header_.names.size()));
       }
       std::pair key{label_ ? trimmed(row_.cells[*label_]) : "", group_ ? trimmed(row_.cells[*group_]) : ""};
-      if (label_ && key.first.empty()) fail("has no label");
+      if (label_ && is_missing_label(key.first)) fail("has no label");
       const auto [trace, added] = numbers.try_emplace(key, traces.size());
       if (added) traces.push_back({.requests = {}, .label = key.first, .group = key.second});
       traces[trace->second].requests.push_back(request());

@@ -86,6 +86,17 @@ TEST_CASE("a sweep is ranked by validation, not by test results, and lists the k
 
   recipes[1].keys["data.validation_split"] = "0.2";
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("not all validated on the same samples"));
+  // The members of an ensemble hold out a part of their shards, so these determine what is held out.
+  recipes[1] = keys("b", "64");
+  for (report::NamedKeys& each : recipes)
+    each.keys.merge(decltype(each.keys){
+        {"train.mode", "ensemble"}, {"ensemble.shards", "contiguous"}, {"ensemble.members", "4"}});
+  CHECK(report::ranked(runs, recipes).warnings.empty());
+  recipes[1].keys["ensemble.shards"] = "stratified";
+  CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("not all validated on the same samples"));
+  for (report::NamedKeys& each : recipes) each.keys["ensemble.shards"] = "full";
+  recipes[3].keys["ensemble.members"] = "2";
+  CHECK(report::ranked(runs, recipes).warnings.empty());
   for (RunResult& each : runs) each.validation_accuracy.reset();
   CHECK(report::ranked(runs, recipes).table.rows.empty());
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("No run has validations"));

@@ -105,6 +105,7 @@ TEST_CASE("damaged traces are refused by file and line") {
              Contains("column \"size\": \"1.5\" is not a number of bytes"));
   CHECK_THAT(error("0,read,0,1,,0,even"), Contains("table.csv:4: has no file"));
   CHECK_THAT(error("0,read,0,1,data,0,"), Contains("table.csv:4: has no label"));
+  CHECK_THAT(error("0,read,0,1,data,0,NaN"), Contains("table.csv:4: has no label"));
   CHECK_THAT(error("0,read,0"), Contains("table.csv:4: has 3 cells, but the first row has 7"));
   CHECK_THAT(Csv("time,size,label\n1,2,x\n").error(window_of("2"), "io-traces"),
              Contains("is neither a CSV of requests nor a dump of a Darshan log"));
