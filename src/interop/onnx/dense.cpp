@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 namespace convoke::interop::onnx {

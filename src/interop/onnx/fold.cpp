@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "convoke/core/error.hpp"
-#include "interop/onnx/fold.hpp"
+#include "interop/onnx/operators.hpp"
 #include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx {

@@ -10,7 +10,6 @@
 #include "convoke/core/text.hpp"
 #include "convoke/os/file.hpp"
 #include "interop/format.hpp"
-#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/outputs.hpp"
 #include "interop/plain_layers.hpp"
@@ -29,10 +28,10 @@ void check_opset(const ModelProto& model) {
       "convert it: onnx.version_converter.convert_version(model, 17)");
 }
 
-constexpr std::array kFamilies{&kActivationOperators,    &kArithmeticOperators, &kAttentionOperators,
-                               &kConcatOperators,        &kDenseOperators,      &kWindowOperators,
+constexpr std::array kFamilies{&kActivationOperators,    &kArithmeticOperators, &kDenseOperators,
                                &kNormalizationOperators, &kPartsOperators,      &kQuantizedOperators,
-                               &kRecurrentOperators,     &kResizeOperators,     &kStructureOperators};
+                               &kResizeOperators,        &kSequenceOperators,   &kStructureOperators,
+                               &kWindowOperators};
 
 // Operators that the pattern pass puts in the place of several nodes: see patterns.cpp.
 constexpr std::array kRecognized{

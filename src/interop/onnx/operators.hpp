@@ -10,16 +10,14 @@ namespace convoke::interop::onnx {
 
 extern const std::initializer_list<Operator> kActivationOperators;
 extern const std::initializer_list<Operator> kArithmeticOperators;
-extern const std::initializer_list<Operator> kAttentionOperators;
-extern const std::initializer_list<Operator> kConcatOperators;
 extern const std::initializer_list<Operator> kDenseOperators;
-extern const std::initializer_list<Operator> kWindowOperators;
 extern const std::initializer_list<Operator> kNormalizationOperators;
 extern const std::initializer_list<Operator> kPartsOperators;
 extern const std::initializer_list<Operator> kQuantizedOperators;
-extern const std::initializer_list<Operator> kRecurrentOperators;
 extern const std::initializer_list<Operator> kResizeOperators;
+extern const std::initializer_list<Operator> kSequenceOperators;
 extern const std::initializer_list<Operator> kStructureOperators;
+extern const std::initializer_list<Operator> kWindowOperators;
 
 /// A layer of the table of plain layers, and a function of the table of element functions.
 void convert_plain(Call& call);
@@ -68,7 +66,7 @@ View reshaped(Call& call, const View& view, std::vector<Dim> to);
 /// Gives a value with these dimensions as the node's output.
 void give_reshaped(Call& call, const Known& value, std::vector<Dim> to);
 
-// broadcast.cpp: brings the operands of element-wise operators to one shape, as NumPy.
+// arithmetic.cpp: brings the operands of element-wise operators to one shape, as NumPy.
 
 /// Returns the view with axes of extent 1 in front, up to `rank`.
 View with_rank(const View& view, std::size_t rank);
@@ -91,5 +89,25 @@ struct Aligned {
   View view;  ///< of a node with the same axes
 };
 Aligned aligned(Call& call, const std::vector<View>& views);
+
+// fold.cpp: constants that follow from others.
+
+/// Computes a node all of whose inputs are constants: shape arithmetic, and what exporters leave of weights.
+/// Returns false if Convoke does not compute its operator. Throws Error if the inputs do not fit it.
+bool fold(Call& call);
+
+/// The same for QuantizeLinear and DequantizeLinear.
+bool fold_quantized(Call& call);
+
+/// Returns an array as a constant, and counts its numbers.
+Constant counted(Call& call, const Array& array);
+/// Gives the output of a node.
+void give_array(Call& call, const Array& array);
+/// Returns an input as numbers.
+Array array_of(Call& call, std::size_t input = 0);
+/// Returns x op y, broadcast, for the name of an operator: "Sub".
+Array combined(std::string_view op, const Array& x, const Array& y);
+/// Returns the axes over which a node reduces a value of that rank: by default all of them.
+std::vector<std::size_t> reduced_axes(const Call& call, std::size_t rank);
 
 }  // namespace convoke::interop::onnx

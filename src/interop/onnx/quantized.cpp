@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 // Models quantized in the QDQ form: each tensor goes through QuantizeLinear and DequantizeLinear.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 // Operators that only change how a value is seen (view.hpp), or the shape of a constant.

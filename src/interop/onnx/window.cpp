@@ -6,7 +6,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_keys.hpp"
 #include "convoke/nn/window.hpp"
-#include "interop/onnx/fold.hpp"
 #include "interop/onnx/operators.hpp"
 
 // Convolutions and pooling.
