@@ -19,7 +19,7 @@ job() {
   shift 3
   local -a preload=()
   [ "$what" = - ] || preload=(env "LD_PRELOAD=$MISFORTUNE" "CONVOKE_MISFORTUNE=$what" "CONVOKE_MISFORTUNE_RANK=$rank")
-  setsid timeout 60 mpirun --oversubscribe --bind-to none -n "$ranks" "${preload[@]}" "$CONVOKE" "$@" > job.log 2>&1 &
+  setsid timeout --kill-after=5 60 mpirun --oversubscribe --bind-to none -n "$ranks" "${preload[@]}" "$CONVOKE" "$@" > job.log 2>&1 &
   local session=$! i
   wait $session
   code=$?
