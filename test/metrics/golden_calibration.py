@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Golden values for calibration_test.cpp: torchmetrics (multiclass, top label) and the same sums in NumPy."""
+"""Golden values for scores_test.cpp: torchmetrics (multiclass, top label) and the same sums in NumPy."""
 import numpy as np
 import torch
 from torchmetrics.functional.classification import multiclass_calibration_error

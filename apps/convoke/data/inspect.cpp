@@ -24,7 +24,7 @@
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/data_prep/assumption.hpp"
 #include "convoke/explore/inspection.hpp"
-#include "convoke/metrics/progress.hpp"
+#include "convoke/metrics/console.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/report/dataset_page.hpp"
 #include "convoke/report/picture.hpp"

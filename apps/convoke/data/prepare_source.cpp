@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "convoke/core/text.hpp"
-#include "convoke/metrics/progress.hpp"
+#include "convoke/metrics/console.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/metrics/progress.hpp"
+#include "convoke/metrics/console.hpp"
 #include "convoke/mpi/session.hpp"
 #include "synthesize/synthesize.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/metrics/calibration.hpp"
 #include "convoke/metrics/classification_report.hpp"
+#include "convoke/metrics/scores.hpp"
 #include "convoke/train/mistakes.hpp"
 #include "convoke/train/ranking.hpp"
 #include "convoke/vote/diversity.hpp"

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "convoke/core/settings.hpp"
-#include "convoke/metrics/event_file.hpp"
-#include "convoke/metrics/progress.hpp"
+#include "convoke/metrics/console.hpp"
 #include "convoke/metrics/run_log.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/run_folder.hpp"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes events.tfevents with TensorBoard's own messages and record writer, for event_file_test.cpp.
+"""Writes events.tfevents with TensorBoard's own messages and record writer, for run_log_test.cpp.
 
 pip install tensorboard (2.21 made the file that is here); make_events.py [FOLDER]
 With --check FILE_OR_FOLDER it prints what TensorBoard reads of event files, as `tensorboard --logdir` would:

@@ -6,6 +6,13 @@ using namespace convoke::metrics;
 
 namespace {
 
+double kappa_of(const std::vector<std::int32_t>& truth, const std::vector<std::int32_t>& predicted,
+                std::int64_t classes) {
+  ConfusionMatrix matrix(classes);
+  matrix.add(truth, predicted);
+  return quadratic_kappa(matrix);
+}
+
 // For i in 0..499: labels, and scores in whole numbers, many of which are equal. In NumPy:
 //   i = np.arange(500); truth = (i * 7 + i // 11) % 5; c = np.arange(classes)
 //   s = ((i[:, None] * 13 + c * 29 + i[:, None] // 7 * c) % 8).astype(float); s[i, truth % classes] += 2
@@ -34,6 +41,56 @@ std::vector<RocPairs> pairs_of(const Scored& scored) {
 }
 
 }  // namespace
+
+TEST_CASE("top-k hits equal scikit-learn's if no two classes tie") {
+  // i = np.arange(500)[:, None]; c = np.arange(5); p = (i * 37 + c * 101 + (i * c) % 17 * 211) % 1009
+  // [top_k_accuracy_score((i * 7 + i // 11)[:, 0] % 5, p, k=k) for k in (1, 2, 3, 4)]
+  std::vector<double> probabilities;
+  std::vector<std::int32_t> truth;
+  for (std::int32_t i = 0; i < 500; ++i) {
+    truth.push_back((i * 7 + i / 11) % 5);
+    for (std::int32_t c = 0; c < 5; ++c) {
+      probabilities.push_back((i * 37 + c * 101 + (i * c) % 17 * 211) % 1009);
+    }
+  }
+  CHECK(top_k_hits(probabilities, truth, 1) == 107);
+  CHECK(top_k_hits(probabilities, truth, 2) == 209);
+  CHECK(top_k_hits(probabilities, truth, 3) == 308);
+  CHECK(top_k_hits(probabilities, truth, 4) == 409);
+  CHECK(top_k_hits(probabilities, truth, 5) == 500);
+}
+
+TEST_CASE("among equals the lowest label comes first, and NaN is not a hit") {
+  const std::vector<double> equal{0.25, 0.25, 0.25, 0.25};
+  CHECK(top_k_hits(equal, std::vector<std::int32_t>{1}, 1) == 0);
+  CHECK(top_k_hits(equal, std::vector<std::int32_t>{1}, 2) == 1);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(top_k_hits(std::vector{nan, nan, nan}, std::vector<std::int32_t>{0}, 2) == 0);
+  CHECK(top_k_hits({}, {}, 2) == 0);
+}
+
+// scikit-learn 1.9: cohen_kappa_score(truth, predicted, weights="quadratic", labels=range(classes))
+TEST_CASE("quadratic-weighted kappa equals scikit-learn's") {
+  CHECK(kappa_of({0, 1, 2, 2, 2, 1, 0, 0, 1, 2}, {0, 2, 2, 2, 1, 1, 0, 0, 1, 0}, 3) ==
+        Approx(0.5774647887323943).epsilon(1e-14));
+  // Classes 2 and 4 are absent, but the others keep their grades.
+  CHECK(kappa_of({0, 0, 1, 3, 3, 3}, {0, 1, 1, 3, 3, 0}, 5) == Approx(0.53125).epsilon(1e-14));
+  std::vector<std::int32_t> truth;
+  std::vector<std::int32_t> predicted;
+  for (std::int32_t i = 0; i < 500; ++i) {
+    truth.push_back((i * 7 + i / 11) % 5);
+    predicted.push_back(i % 3 == 0 ? (truth.back() + i / 3) % 5 : truth.back());
+  }
+  CHECK(kappa_of(truth, predicted, 5) == Approx(0.6594381468703795).epsilon(1e-14));
+}
+
+TEST_CASE("quadratic-weighted kappa in extreme cases") {
+  CHECK(kappa_of({0, 1, 2}, {0, 1, 2}, 3) == 1);
+  CHECK(kappa_of({0, 1}, {1, 0}, 2) == -1);
+  CHECK(kappa_of({0, 0, 1, 1}, {0, 1, 0, 1}, 2) == 0);
+  CHECK(std::isnan(kappa_of({1, 1}, {1, 1}, 3)));
+  CHECK(std::isnan(kappa_of({}, {}, 3)));
+}
 
 TEST_CASE("ROC AUC of two classes equals scikit-learn's, including ties") {
   // roc_auc_score(truth % 2, s[:, 1])
@@ -125,4 +182,61 @@ TEST_CASE("a ROC curve equals the points of all thresholds, and undefined ones a
   CHECK(curve.back() == 1);
   CHECK(roc_curve(scores, std::vector<std::int32_t>(5, 1), 1).empty());
   CHECK(roc_curve(std::vector<double>{1, NAN}, std::vector<std::int32_t>{0, 1}, 1).empty());
+}
+
+TEST_CASE("calibration of four predictions by hand") {
+  Calibration calibration(2);
+  calibration.add(0.5, true);  // the end of the first bin belongs to it
+  calibration.add(0.25, false);
+  calibration.add(1.0, true);
+  calibration.add(0.75, true);
+  CHECK(calibration.bin(0).samples == 2);
+  CHECK(calibration.bin(0).confidence == 0.375);
+  CHECK(calibration.bin(0).accuracy == 0.5);
+  CHECK(calibration.bin(1).confidence == 0.875);
+  CHECK(calibration.bin(1).accuracy == 1);
+  CHECK(calibration.expected_error() == 0.125);
+  CHECK(calibration.maximum_error() == 0.125);
+}
+
+TEST_CASE("calibration without samples, and with values that are not probabilities") {
+  Calibration calibration;
+  CHECK(calibration.bins() == 15);
+  CHECK(std::isnan(calibration.expected_error()));
+  CHECK(std::isnan(calibration.maximum_error()));
+  for (const double confidence : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    calibration.add(confidence, false);
+  }
+  calibration.add(1.5, true);
+  CHECK(calibration.bin(0).samples == 3);
+  CHECK(calibration.bin(14).samples == 1);
+  CHECK(calibration.expected_error() == 0);
+}
+
+// The values come from golden_calibration.py: torchmetrics, in single precision, and NumPy.
+TEST_CASE("calibration errors equal those of torchmetrics, and add up over parts") {
+  std::array<Calibration, 3> parts;
+  for (int i = 0; i < 500; ++i) {
+    std::array<double, 4> probabilities{};
+    double sum = 0;
+    for (int c = 0; c < 4; ++c) {
+      const double weight = (i * 13 + c * 29 + i / 7 * c) % 17 + 1.37;
+      probabilities[static_cast<std::size_t>(c)] = weight * weight;
+      sum += weight * weight;
+    }
+    const auto best = std::max_element(probabilities.begin(), probabilities.end());
+    const auto label = best - probabilities.begin();
+    const auto truth = i % 3 == 0 ? (i * 7 + i / 11) % 4 : label;
+    parts[static_cast<std::size_t>(i % 3)].add(*best / sum, label == truth);
+  }
+  Calibration whole;
+  for (const Calibration& part : parts) {
+    std::transform(part.counts().begin(), part.counts().end(), whole.counts().begin(), whole.counts().begin(),
+                   std::plus<>());
+  }
+  CHECK(whole.expected_error() == Approx(0.225725561870).epsilon(1e-8));
+  CHECK(whole.maximum_error() == Approx(0.540749334192).epsilon(1e-8));
+  CHECK(whole.bin(8).samples == 106);
+  CHECK(whole.bin(8).confidence == Approx(0.5586566199440476).epsilon(1e-8));
+  CHECK(whole.bin(8).accuracy == Approx(0.6792452830188679));
 }
