@@ -1,8 +1,8 @@
 // After the first step, a training step allocates nothing.
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/layers.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "convoke/nn/graph.hpp"
-#include "layers.hpp"
+#include "convoke/nn/layers.hpp"
 
 inline convoke::nn::Symbol as_vector(convoke::nn::Symbol x) {
   return x.graph->node(x.node).shape.rank() == 1 ? x : flatten(x);

@@ -1,6 +1,6 @@
 // Each micro-batch is a separate batch-norm group, whatever else runs in the same plan.
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

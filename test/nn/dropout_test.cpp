@@ -1,8 +1,8 @@
 // The mask is a pure function of (seed, epoch, sample id, repeat, node).
 #include "nn/kernels/dropout.hpp"
 #include "convoke/core/random.hpp"
+#include "convoke/nn/layers.hpp"
 #include "golden.hpp"
-#include "layers.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "support/catch.hpp"
 

@@ -1,8 +1,8 @@
 // Freezing by name.
 #include "convoke/nn/freeze.hpp"
 
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -1,7 +1,7 @@
 // The decisions of fuse(), and fused plans against the unfused reference.
 #include "absorbed.hpp"
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -1,6 +1,6 @@
 #include "convoke/nn/graph.hpp"
 
-#include "layers.hpp"
+#include "convoke/nn/layers.hpp"
 #include "refusal.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -2,9 +2,9 @@
 #include "convoke/nn/inference_graph.hpp"
 
 #include "absorbed.hpp"
+#include "convoke/nn/layers.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

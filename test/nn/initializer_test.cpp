@@ -1,9 +1,9 @@
 #include "convoke/nn/initializer.hpp"
 
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

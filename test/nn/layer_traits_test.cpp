@@ -3,8 +3,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

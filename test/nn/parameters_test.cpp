@@ -1,7 +1,7 @@
 #include "convoke/nn/plan/parameters.hpp"
 
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "convoke/core/random.hpp"
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "nn/plan/arena.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "nn/kernels/bfloat16.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"

@@ -1,8 +1,8 @@
 // Values that large plans compute again in backward.
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/layers.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
 #include "refusal.hpp"

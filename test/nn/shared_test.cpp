@@ -1,8 +1,8 @@
 // Parameters that two nodes share, that are not trained, or that have penalties.
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "refusal.hpp"
 #include "support/catch.hpp"
 

@@ -1,8 +1,8 @@
 // Synchronized batch norm: several micro-batches of a plan, and several plans, compute the same from
 // a batch as one micro-batch of the whole batch.
 #include "convoke/nn/freeze.hpp"
+#include "convoke/nn/layers.hpp"
 #include "golden.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -1,8 +1,8 @@
 // Worker threads: each has its own plan and gradients; all share the parameters.
 #include "convoke/nn/backend.hpp"
 
+#include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "layers.hpp"
 #include "nn/plan/step_threads.hpp"
 #include "support/catch.hpp"
 

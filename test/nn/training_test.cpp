@@ -1,6 +1,6 @@
 // Whole training steps against the reference and against Keras.
+#include "convoke/nn/layers.hpp"
 #include "golden.hpp"
-#include "layers.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

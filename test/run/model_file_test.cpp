@@ -1,7 +1,7 @@
 #include "convoke/run/model_file.hpp"
 
 #include "convoke/hdf5/file.hpp"
-#include "convoke/nn/layers/resize.hpp"
+#include "convoke/nn/layers/resampling.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <string>
 
-#include "convoke/nn/layers/axis.hpp"
-#include "convoke/nn/layers/resize.hpp"
+#include "convoke/nn/layers/axes.hpp"
+#include "convoke/nn/layers/resampling.hpp"
 #include "interop/keras/composition.hpp"
 #include "interop/onnx/emission.hpp"
 #include "interop/written_layers.hpp"

@@ -6,6 +6,7 @@
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
+#include "nn/kernels/softmax.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/step_threads.hpp"
 
@@ -14,27 +15,27 @@ namespace {
 
 using Kind = Activation::Function;
 
-struct Entry {
+struct ActivationEntry {
   Kind function;
   std::string_view name;
   Curve curve;  ///< the curve of our kernels; oneDNN computes relu, sigmoid and tanh
   FusibleActivation fusible = FusibleActivation::kNone;
 };
 constexpr std::array kFunctions{
-    Entry{Kind::kRelu, "relu", {}, FusibleActivation::kRelu},
-    Entry{Kind::kRelu6, "relu6", Curve::kRelu6, FusibleActivation::kRelu6},
-    Entry{Kind::kLeakyRelu, "leaky_relu", Curve::kLeakyRelu},
-    Entry{Kind::kElu, "elu", Curve::kElu},
-    Entry{Kind::kSelu, "selu", Curve::kSelu},
-    Entry{Kind::kGelu, "gelu", Curve::kGelu},
-    Entry{Kind::kSilu, "silu", Curve::kSilu, FusibleActivation::kSilu},
-    Entry{Kind::kHardSwish, "hard_swish", Curve::kHardSwish, FusibleActivation::kHardSwish},
-    Entry{Kind::kHardSigmoid, "hard_sigmoid", Curve::kHardSigmoid},
-    Entry{Kind::kSoftplus, "softplus", Curve::kSoftplus},
-    Entry{Kind::kSigmoid, "sigmoid", {}},
-    Entry{Kind::kTanh, "tanh", {}},
+    ActivationEntry{Kind::kRelu, "relu", {}, FusibleActivation::kRelu},
+    ActivationEntry{Kind::kRelu6, "relu6", Curve::kRelu6, FusibleActivation::kRelu6},
+    ActivationEntry{Kind::kLeakyRelu, "leaky_relu", Curve::kLeakyRelu},
+    ActivationEntry{Kind::kElu, "elu", Curve::kElu},
+    ActivationEntry{Kind::kSelu, "selu", Curve::kSelu},
+    ActivationEntry{Kind::kGelu, "gelu", Curve::kGelu},
+    ActivationEntry{Kind::kSilu, "silu", Curve::kSilu, FusibleActivation::kSilu},
+    ActivationEntry{Kind::kHardSwish, "hard_swish", Curve::kHardSwish, FusibleActivation::kHardSwish},
+    ActivationEntry{Kind::kHardSigmoid, "hard_sigmoid", Curve::kHardSigmoid},
+    ActivationEntry{Kind::kSoftplus, "softplus", Curve::kSoftplus},
+    ActivationEntry{Kind::kSigmoid, "sigmoid", {}},
+    ActivationEntry{Kind::kTanh, "tanh", {}},
 };
-const Entry& entry_of(Kind function) { return kFunctions[static_cast<std::size_t>(function)]; }
+const ActivationEntry& entry_of(Kind function) { return kFunctions[static_cast<std::size_t>(function)]; }
 
 bool by_onednn(Kind function) {
   return function == Kind::kRelu || function == Kind::kSigmoid || function == Kind::kTanh;
@@ -131,6 +132,30 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
       kernels<ActivationKernels<T>>().activate_backward(curve, alpha, frame.at<T>(kept) + i, dy + i, dx + i,
                                                         n);
     });
+  });
+}
+
+void Softmax::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const Tensor given = plan.value_as(from, kFloat, node);
+  // Rows whose numbers sum to 1 are neighbors in memory: (N, K), (N, L, F) or (N, H, W, C).
+  const Tensor x = node.shape.rank() == 1
+                       ? plan.flat(given, node)
+                       : plan.reordered(given, Desc(dims_of(given.desc), kFloat, Format::nhwc), node);
+  const Tensor y = plan.allocate(x.desc);
+  const std::int64_t classes = channels_of(node.shape);
+  const std::int64_t n = plan.samples() * (node.shape.elements() / classes);
+  plan.add_kernel(
+      node, "forward", [=](const Frame& frame) { softmax_forward(frame.at(x), frame.at(y), n, classes); },
+      {x.ref, y.ref}, y);
+  plan.set_value(node.index, y);
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {
+    const Tensor dx = plan.in_place_of(dy);
+    plan.add_kernel(
+        node, "backward",
+        [=](const Frame& frame) { softmax_backward(frame.at(y), frame.at(dy), frame.at(dx), n, classes); },
+        {y.ref, dy.ref, dx.ref}, dx);
+    plan.add_gradient(from, dx, node);
   });
 }
 

@@ -1,4 +1,4 @@
-#include "convoke/nn/layers/conv2d_transpose.hpp"
+#include "convoke/nn/layers/convolutions.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/convolutions.hpp"
 #include "nn/kernels/winograd/winograd.hpp"
 #include "nn/layers/weighted_primitive.hpp"
 #include "nn/plan/plan_builder.hpp"

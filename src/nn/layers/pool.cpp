@@ -6,7 +6,6 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layers/pool1d.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/layers/resampling.hpp"

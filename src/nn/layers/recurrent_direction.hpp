@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "convoke/nn/layers/recurrent.hpp"
+#include "convoke/nn/layers/sequences.hpp"
 #include "nn/layers/recurrent_input.hpp"
 #include "nn/layers/recurrent_product.hpp"
 #include "nn/plan/plan_builder.hpp"

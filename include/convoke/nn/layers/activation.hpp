@@ -1,4 +1,5 @@
 #pragma once
+#include "convoke/nn/graph.hpp"
 #include "convoke/nn/layer_keys.hpp"
 
 namespace convoke::nn {
@@ -63,5 +64,17 @@ inline Symbol hard_sigmoid(Symbol x) { return apply(Activation(Activation::Funct
 inline Symbol softplus(Symbol x) { return apply(Activation(Activation::Function::kSoftplus), x); }
 inline Symbol sigmoid(Symbol x) { return apply(Activation(Activation::Function::kSigmoid), x); }
 inline Symbol tanh(Symbol x) { return apply(Activation(Activation::Function::kTanh), x); }
+
+/// exp(x_i) / sum_j exp(x_j) over the classes of a vector (N, K), the features of each time step of a
+/// sequence (N, L, F), or the channels of each pixel of an image (N, C, H, W). The shape stays. A softmax
+/// over a vector that is the last layer is part of the loss in training.
+class Softmax final : public Layer {
+ public:
+  std::string_view type() const override { return "softmax"; }
+  LayerTraits traits() const override { return {.is_activation = true, .joins_loss = true}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+inline Symbol softmax(Symbol x) { return apply(Softmax(), x); }
 
 }  // namespace convoke::nn

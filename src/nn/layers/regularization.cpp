@@ -1,4 +1,4 @@
-#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/regularization.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "convoke/core/random.hpp"
 #include "nn/kernels/dropout.hpp"
 #include "nn/kernels/instruction_sets.hpp"
+#include "nn/kernels/noise.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/step_threads.hpp"
@@ -132,6 +133,38 @@ StochasticDepth::Keys StochasticDepth::keys() {
 
 void StochasticDepth::compile(PlanBuilder& plan, const Node& node) const {
   compile_drop_channels(plan, node, options_.rate, Drop::kSamples);
+}
+
+GaussianNoise::Keys GaussianNoise::keys() {
+  static constexpr std::array kKeys{
+      key<&GaussianNoiseOptions::stddev>({.name = "stddev",
+                                          .range = kNotNegative,
+                                          .required = true,
+                                          .help = "standard deviation of the noise"})};
+  return kKeys;
+}
+
+void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  if (!plan.training(node) || options_.stddev == 0) return plan.set_alias(node.index, from);
+  ChannelBlocks blocks;
+  // A flattened image keeps its layout, so that the next layer finds the same layout as in inference.
+  const Tensor x = plan.blocked(plan.value(from), node, blocks);
+  const Tensor y = plan.allocate(x.desc);
+  const auto stream = static_cast<std::uint32_t>(node.index);
+  const double stddev = options_.stddev;
+  plan.add_typed_kernel(
+      x.desc, node, "forward",
+      [=]<class T>(const Frame& frame) {
+        add_noise(blocks, frame.at<T>(x), stddev,
+                  philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+                  frame.key.samples.data(), frame.key.repeats_from(0), frame.at<T>(y));
+      },
+      {x.ref, y.ref}, y);
+  plan.set_value(node.index, y);
+  plan.on_gradient(node, [=, &plan, &node](const Tensor& dy) {  // dx = dy
+    plan.add_gradient(from, dy, node);
+  });
 }
 
 }  // namespace convoke::nn

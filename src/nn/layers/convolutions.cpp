@@ -1,4 +1,6 @@
-#include "convoke/nn/layers/separable_conv2d.hpp"
+#include "convoke/nn/layers/convolutions.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 
@@ -7,6 +9,90 @@
 #include "nn/layers/shared_keys.hpp"
 
 namespace convoke::nn {
+
+Shape Conv2d::output_shape(std::span<const ValueSpec> inputs) const {
+  const Conv2dOptions& o = options_;
+  const Window2d window = slide(inputs[0], o.kernel, o.stride, o.dilation, o.padding);
+  if (o.groups < 1 || inputs[0][0] % o.groups != 0 || o.filters % o.groups != 0) {
+    throw Error(fmt::format("{} groups must divide both its {} input channels and its {} filters", o.groups,
+                            inputs[0][0], o.filters),
+                "choose groups that divide both");
+  }
+  return {o.filters, window.height.output, window.width.output};
+}
+
+std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs) const {
+  const Conv2dOptions& o = options_;
+  return weight_and_bias({o.filters, inputs[0][0] / o.groups, o.kernel.height, o.kernel.width}, o.bias,
+                         o.initializers);
+}
+
+// The kernel of kernels/conv2d_max_pool.hpp. With more channels or another window, oneDNN's faster arithmetic
+// is worth more than the saved passes over memory.
+LayerTraits Conv2d::traits() const {
+  const Conv2dOptions& o = options_;
+  return {.linear_weight = "weight",
+          .applies_relu = true,
+          .applies_post_ops = true,
+          .pools_image = o.filters % 16 == 0 && o.kernel == Extent(3) && o.stride == Extent(1) &&
+                         o.dilation == Extent(1) && o.groups == 1 && o.padding == Padding::valid(),
+          .takes_zero_border = o.padding.kind != Padding::Kind::kSame};
+}
+
+Conv2d::Keys Conv2d::keys() {
+  using O = Conv2dOptions;
+  static constexpr std::array kKeys{kFilters<O>, kKernel<O>,      kStride<O>,
+                                    kPadding<O>, kDilation<O>,    kGroups<O>,
+                                    kBias<O>,    kInitializer<O>, kBiasInitializer<O>};
+  return kKeys;
+}
+
+void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
+  if (plan.fusion(node).max_pool != nullptr) return compile_conv2d_max_pool(plan, node, options_);
+  compile_convolution(plan, node, options_);
+}
+
+Shape Conv1d::output_shape(std::span<const ValueSpec> inputs) const {
+  const Conv1dOptions& o = options_;
+  const Window window = slide_sequence(inputs[0], o.kernel, o.stride, o.dilation, o.padding);
+  if (o.groups < 1 || inputs[0][1] % o.groups != 0 || o.filters % o.groups != 0) {
+    throw Error(fmt::format("{} groups must divide both the {} features of its input {} and its {} filters",
+                            o.groups, inputs[0][1], inputs[0].with_batch(), o.filters),
+                "choose groups that divide both");
+  }
+  return {window.output, o.filters};
+}
+
+std::vector<ParameterSpec> Conv1d::parameters(std::span<const ValueSpec> inputs) const {
+  const Conv1dOptions& o = options_;
+  return weight_and_bias({o.filters, inputs[0][1] / o.groups, o.kernel}, o.bias);
+}
+
+Conv1d::Keys Conv1d::keys() {
+  using O = Conv1dOptions;
+  static constexpr std::array kKeys{kFilters<O>,
+                                    kKernel<O>,
+                                    kStride<O>,
+                                    sequence_padding<&O::padding, true>(
+                                        {.name = "padding", .help = "zeroes before and after the sequence"}),
+                                    kDilation<O>,
+                                    kGroups<O>,
+                                    kBias<O>};
+  return kKeys;
+}
+
+void Conv1d::compile(PlanBuilder& plan, const Node& node) const {
+  const Conv1dOptions& o = options_;
+  compile_convolution(plan, node,
+                      {.filters = o.filters,
+                       .kernel = {1, o.kernel},
+                       .stride = {1, o.stride},
+                       .padding = o.padding,
+                       .dilation = {1, o.dilation},
+                       .groups = o.groups,
+                       .bias = o.bias});
+}
+
 namespace {
 
 /// Returns the depthwise convolution of `channels` channels, as a convolution with as many groups.

@@ -3,6 +3,29 @@
 
 namespace convoke::nn {
 
+struct EmbeddingOptions {
+  std::int64_t vocabulary = 1;  ///< tokens are 0..vocabulary - 1, >= 1
+  std::int64_t units = 0;       ///< numbers per token, >= 1
+};
+
+/// Looks up a vector for each token: tokens (N, L) -> sequences (N, L, units), y[n, l] = weight[x[n, l]].
+/// Parameters: weight (vocabulary, units), uniform in +-0.05 as in Keras. Its gradient is dense: the sum over
+/// all positions of a token, in their order, so that equal runs give equal results. A step with a token
+/// outside the vocabulary throws Error with the sample and the token.
+class Embedding final : public KeyedLayer<EmbeddingOptions> {
+ public:
+  explicit Embedding(EmbeddingOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
+  std::string_view type() const override { return "embedding"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.takes_tokens = true, .vocabulary = options_.vocabulary}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static Keys keys();
+};
+
+inline Symbol embedding(Symbol x, EmbeddingOptions options) { return apply(Embedding(options), x); }
+
 struct RecurrentOptions {
   std::int64_t units = 0;      ///< size of the state, >= 1
   bool sequences = false;      ///< return all states (L, units) instead of the last one (units)
@@ -68,6 +91,31 @@ inline Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) {
 }
 inline Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) {
   return merge(Recurrent(Recurrent::Unit::kGru, options), {x, tokens});
+}
+
+struct AttentionOptions {
+  std::int64_t heads = 1;  ///< divides the features of query, key and value, >= 1
+  double scale = 0;        ///< factor of the scores, > 0; 0: 1 / sqrt(features of the query / heads)
+};
+
+/// Scaled dot-product attention with several heads. Inputs: query (N, L, F), key (N, S, F), value (N, S, G).
+/// Output: (N, L, G). Each head h reads its own F / heads and G / heads neighboring features:
+///   y_h = softmax(scale q_h k_h^T) v_h
+/// The layer has no parameters: put conv1d layers with kernel 1 before it and after it for the projections.
+/// It has no mask. A. Vaswani et al., "Attention is all you need", 2017, section 3.2.
+class Attention final : public KeyedLayer<AttentionOptions> {
+ public:
+  explicit Attention(AttentionOptions options = {}) : KeyedLayer(keys(), std::move(options)) {}
+  std::string_view type() const override { return "attention"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.inputs = LayerTraits::Inputs::kSeveral}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static Keys keys();
+};
+
+inline Symbol attention(Symbol query, Symbol key, Symbol value, AttentionOptions options = {}) {
+  return merge(Attention(options), {query, key, value});
 }
 
 }  // namespace convoke::nn
