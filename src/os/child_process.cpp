@@ -18,6 +18,7 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/file.hpp"
+#include "convoke/os/process.hpp"
 
 namespace convoke::os {
 namespace {
@@ -162,6 +163,8 @@ std::optional<int> ChildProcess::exit_code() {
   if (!code_) code_ = reap(pid_, WNOHANG);
   return code_;
 }
+
+bool ChildProcess::has_children() const { return os::has_children(pid_); }
 
 void ChildProcess::send(int signal) {
   if (!exit_code()) kill(pid_, signal);

@@ -35,6 +35,18 @@ std::string start_of_process(std::int64_t number) {
   return fields ? field : std::string();
 }
 
+bool has_children(std::int64_t number) {
+  std::error_code unknown;
+  for (const auto& thread :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", number), unknown)) {
+    std::ifstream children(thread.path() / "children");
+    for (std::int64_t child = 0; children >> child;) {
+      if (!start_of_process(child).empty()) return true;
+    }
+  }
+  return false;
+}
+
 std::string process_space() {
   std::error_code unknown;
   return std::filesystem::read_symlink("/proc/self/ns/pid", unknown).string();

@@ -31,9 +31,9 @@ constexpr std::array<std::string_view, 4> kWorkFolder{"--wdir", "--wd", "-wdir",
 constexpr std::array<std::string_view, 2> kSrunWorkFolder{"--chdir", "-D"};
 constexpr std::array<std::string_view, 1> kOutput{"--output"}, kResume{"--resume"};
 // With the names of Debian and MPICH.
-constexpr std::array<std::string_view, 10> kLaunchers{
-    "mpirun",        "mpirun.openmpi", "mpirun.mpich", "mpiexec", "mpiexec.openmpi",
-    "mpiexec.mpich", "mpiexec.hydra",  "orterun",      "prterun", "srun"};
+constexpr std::array<std::string_view, 9> kMpiruns{"mpirun",        "mpirun.openmpi",  "mpirun.mpich",
+                                                   "mpiexec",       "mpiexec.openmpi", "mpiexec.mpich",
+                                                   "mpiexec.hydra", "orterun",         "prterun"};
 
 /// An option among words: its value is the word `value` from the character `from` on.
 struct Place {
@@ -64,9 +64,7 @@ void set_value(Words& words, const Place& place, const std::string& value) {
 
 std::string name_of(const std::string& word) { return std::filesystem::path(word).filename().string(); }
 
-bool is_launcher(const std::string& word) {
-  return std::find(kLaunchers.begin(), kLaunchers.end(), name_of(word)) != kLaunchers.end();
-}
+bool is_launcher(const std::string& word) { return is_mpirun(word) || name_of(word) == "srun"; }
 
 // Returns 0 if the text is not a whole number.
 int number(std::string_view text) { return parse_number<int>(text).value_or(0); }
@@ -134,6 +132,10 @@ std::filesystem::path run_of(const Words& words, std::size_t program) {
 }
 
 }  // namespace
+
+bool is_mpirun(const std::string& word) {
+  return std::find(kMpiruns.begin(), kMpiruns.end(), name_of(word)) != kMpiruns.end();
+}
 
 std::vector<LaunchHost> hosts_in_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "convoke/run/run_lock.hpp"
+#include "convoke/supervise/launch_command.hpp"
 
 namespace convoke::supervise {
 namespace {
@@ -24,11 +25,20 @@ LaunchedJob::LaunchedJob(const std::vector<std::string>& words, fs::path run, co
     : run_(std::move(run)),
       patience_(patience),
       summary_before_(time_of_summary(run_)),
-      child_(log.empty() ? os::ChildProcess(words) : os::ChildProcess(words, log)) {}
+      child_(log.empty() ? os::ChildProcess(words) : os::ChildProcess(words, log)),
+      is_mpirun_(is_mpirun(words.front())) {}
 
 bool LaunchedJob::has_finished() const {
   const fs::file_time_type now = time_of_summary(run_);
   return now != fs::file_time_type::min() && now != summary_before_ && run::lock_holder(run_).empty();
+}
+
+bool LaunchedJob::has_lost_ranks() {
+  if (is_mpirun_ && child_.has_children()) {
+    has_started_ = true;
+    without_ranks_ = {};
+  }
+  return has_started_ && without_ranks_.seconds() >= patience_;
 }
 
 std::optional<int> LaunchedJob::exit_code() {
@@ -43,8 +53,9 @@ std::optional<int> LaunchedJob::exit_code() {
   if (since_.seconds() >= patience_ / 10) {
     finished_ = has_finished();
     since_ = {};
+    if (!finished_ && has_lost_ranks()) child_.end(1);
   }
-  return {};
+  return child_.exit_code();
 }
 
 }  // namespace convoke::supervise

@@ -22,6 +22,7 @@ TEST_CASE("number and start identify a process while it runs") {
     ::pause();
     ::_exit(0);
   }
+  CHECK(os::has_children(::getpid()));
   const std::string started = os::start_of_process(child);
   CHECK_FALSE(started.empty());
   ::kill(child, SIGSTOP);
@@ -30,6 +31,7 @@ TEST_CASE("number and start identify a process while it runs") {
   siginfo_t ended{};
   ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);  // and not reaped
   CHECK(os::start_of_process(child).empty());
+  CHECK_FALSE(os::has_children(::getpid()));
   ::waitpid(child, nullptr, 0);
   CHECK(os::start_of_process(child).empty());
 }

@@ -43,6 +43,8 @@ class ChildProcess {
 
   /// Returns its exit code, 128 + the signal that ended it, or kLost; none while it runs.
   std::optional<int> exit_code();
+  /// True if it has started processes that still run.
+  bool has_children() const;
   /// Sends it a signal, unless it has ended.
   void send(int signal);
   /// Asks it to end (SIGTERM), and after `patience` seconds kills it and all its group. Returns when it has

@@ -14,6 +14,9 @@ struct LaunchHost {
   friend bool operator==(const LaunchHost&, const LaunchHost&) = default;
 };
 
+/// True for the mpirun or mpiexec of an MPI library, also with a folder.
+bool is_mpirun(const std::string& word);
+
 /// Returns the hosts of the lines "a slots=2" of a hostfile of Open MPI. Throws Error if it cannot be read.
 std::vector<LaunchHost> hosts_in_file(const std::filesystem::path& file);
 

@@ -10,8 +10,9 @@
 namespace convoke::supervise {
 
 /// A job that a launcher, such as mpirun, runs in a child process. The launcher is ended if it does not end
-/// after its run has finished: the mpirun of Open MPI 4.1 with PMIx 4.2 sometimes waits for ever for a lock
-/// of its own (in PMIx_server_finalize). Its ranks have ended then, and all files are written.
+/// after its run has finished, or an mpirun after its ranks have ended: that of Open MPI 4.1 with PMIx 4.2
+/// sometimes waits for ever for a lock of its own, at the end (in PMIx_server_finalize), or if a rank is
+/// killed that connects to it. On several hosts, only the first is noticed.
 class LaunchedJob {
  public:
   static constexpr double kPatience = 60;  ///< seconds
@@ -22,7 +23,8 @@ class LaunchedJob {
               const std::filesystem::path& log = {}, double patience = kPatience);
 
   /// Returns the exit code of the launcher; none while it runs. If the run has finished since the start, and
-  /// `patience` seconds have passed since then, ends the launcher and returns 0.
+  /// `patience` seconds have passed since then, ends the launcher and returns 0. If no rank of an mpirun has
+  /// run for `patience` seconds, ends it and returns 137, as for a killed rank.
   std::optional<int> exit_code();
   /// True if the launcher was ended because its run had finished.
   bool lingered() const { return lingered_; }
@@ -33,12 +35,14 @@ class LaunchedJob {
 
  private:
   bool has_finished() const;
+  bool has_lost_ranks();  ///< for `patience_` seconds
 
   std::filesystem::path run_;
   double patience_;
   std::filesystem::file_time_type summary_before_;  ///< of an earlier job that finished this run
   os::ChildProcess child_;
-  os::Stopwatch watch_;
+  bool is_mpirun_, has_started_ = false;
+  os::Stopwatch watch_, without_ranks_;
   os::Stopwatch since_;  ///< the last look at the files, or the first one that found the run finished
   bool finished_ = false, lingered_ = false;
 };
