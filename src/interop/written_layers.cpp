@@ -19,8 +19,8 @@ namespace convoke::interop {
 namespace {
 
 constexpr std::array kFamilies{
-    &kWrittenActivations, &kWrittenAttention,       &kWrittenConvolutions, &kWrittenNormalizations,
-    &kWrittenPoolings,    &kWrittenRecurrentLayers, &kWrittenStructure,
+    &kWrittenActivations, &kWrittenConvolutions, &kWrittenNormalizations,
+    &kWrittenPoolings,    &kWrittenSequences,    &kWrittenStructure,
 };
 
 /// Returns the entry of a type; without functions if there is none.

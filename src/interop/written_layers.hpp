@@ -27,11 +27,10 @@ struct WrittenLayer {
 
 // Families of layers, each with a file in src/interop/written.
 extern const std::initializer_list<WrittenLayer> kWrittenActivations;
-extern const std::initializer_list<WrittenLayer> kWrittenAttention;
 extern const std::initializer_list<WrittenLayer> kWrittenConvolutions;
 extern const std::initializer_list<WrittenLayer> kWrittenNormalizations;
 extern const std::initializer_list<WrittenLayer> kWrittenPoolings;
-extern const std::initializer_list<WrittenLayer> kWrittenRecurrentLayers;
+extern const std::initializer_list<WrittenLayer> kWrittenSequences;
 extern const std::initializer_list<WrittenLayer> kWrittenStructure;
 
 /// Returns the functions for the type of a node. Throws Error naming the node if there are none.

@@ -105,7 +105,7 @@ KerasTensor mix(Composition& c, const KerasTensor& image, const AxisMatrix& rows
 
 /// A layer of the table of plain layers: one layer of Keras.
 KerasTensor compose_plain(Composition& c);
-/// True if attention (src/interop/written/attention.cpp) is written with this convolution before or after it.
+/// True if attention (src/interop/written/sequences.cpp) is written with this convolution before or after it.
 bool is_in_attention(const nn::Graph& graph, const nn::Node& convolution);
 /// Throws Error: Keras does not have the layer, and its layers cannot compose it.
 KerasTensor refuse_layer(Composition& c);

@@ -61,7 +61,7 @@ constexpr std::array kRules{
     Rule{"scores", "Div(MatMul(<query>,<key>),@f)"},
     Rule{"total", "ReduceSum(<exponential>)"},
     Rule{"total", "Expand(Reshape(ReduceSum(<exponential>),s),s)"},
-    // Convoke's own recurrent layers that skip masked tokens t (src/interop/written/recurrent.cpp)
+    // Convoke's own recurrent layers that skip masked tokens t (src/interop/written/sequences.cpp)
     Rule{"present", "Cast(Not(Equal(t,Cast(0))))"},
     Rule{"lengths", "Cast(ReduceSum(<present>))"},
     Rule{"compacted", "GatherND(x,Unsqueeze(TopK(Sub(@p,Mul(<present>,$l)),@k),@n))"},
