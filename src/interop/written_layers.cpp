@@ -47,17 +47,6 @@ WrittenLayer written_layer(const nn::Node& node) {
   throw Error(fmt::format("{}: export does not know the layer \"{}\"", node.name, layer.name));
 }
 
-std::vector<std::string> written_layers() {
-  std::vector<std::string> names;
-  for (const auto* family : kFamilies) {
-    for (const WrittenLayer& layer : *family) names.emplace_back(layer.name);
-  }
-  for (const PlainLayer& layer : plain_layers()) {
-    if (std::ranges::find(names, layer.name) == names.end()) names.emplace_back(layer.name);
-  }
-  return names;
-}
-
 std::string layer_reference() {
   std::string text = "## ONNX operators that become layers\n\n" + in_code(onnx::operator_names());
   text += "\n## Keras layers that are read\n\n" + in_code(keras::layer_classes());

@@ -1,8 +1,6 @@
 #pragma once
 #include <initializer_list>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "convoke/nn/graph.hpp"
 
@@ -35,7 +33,5 @@ extern const std::initializer_list<WrittenLayer> kWrittenStructure;
 
 /// Returns the functions for the type of a node. Throws Error naming the node if there are none.
 WrittenLayer written_layer(const nn::Node& node);
-/// The types that have functions.
-std::vector<std::string> written_layers();
 
 }  // namespace convoke::interop

@@ -68,12 +68,12 @@ class Exports:
         options = parser.parse_args(arguments)
         self.folder, self.build, self.size = folder, options.build, options.size
         self.failed, self.passed = [], 0
-        subprocess.run([self.build / "test/interop/interop_convert", "--samples", folder / "samples"], check=True)
+        subprocess.run([self.build / "test/interop/interop_run", "--samples", folder / "samples"], check=True)
         known = sorted(file.stem for file in (folder / "samples").glob("*.h5"))
         self.names = options.names or known + (ZOO if options.zoo else [])
 
     def convert(self, model, file, form, *options):
-        done = subprocess.run([self.build / "test/interop/interop_convert", model, file, form, *options],
+        done = subprocess.run([self.build / "test/interop/interop_run", "--convert", model, file, form, *options],
                               stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise ValueError(done.stderr.strip().replace("\n", ";"))

@@ -1,3 +1,6 @@
+// interop_run --convert IN OUT FORMAT [--raw-input]: writes a model file of any format as FORMAT.
+// interop_run --samples FOLDER: writes the sample models (sample_models.txt) as FOLDER/<name>.h5, one of them
+// also as FOLDER/ensemble.h5, whose members are in FOLDER/members/.
 // interop_run MODEL DATA.h5 OUT.h5: reads a model file of any format and runs it on given samples, for
 // scripts that compare it with the program that wrote it (compare.py).
 //   DATA.h5  /samples float32 (N, C, H, W), (N, L, F) or (N, F), or int32 (N, L) of tokens;
@@ -10,10 +13,12 @@
 #include <iostream>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "run_on.hpp"
+#include "sample_models.hpp"
 
 using namespace convoke;
 
@@ -25,17 +30,26 @@ void write(hdf5::Group& group, const std::string& name, const std::vector<double
   group.write(name, std::span<const float>(floats), shape);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) try {
-  if (argc != 4) {
-    std::cerr << "usage: interop_run MODEL DATA.h5 OUT.h5\n";
-    return 2;
+void write_samples(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  for (const SampleModel& sample : sample_models()) {
+    interop::write_model(folder / (std::string(sample.name) + ".h5"), make_sample(sample), "convoke");
   }
-  const hdf5::File data = hdf5::File::open(argv[2]);
+  run::ModelSet ensemble = make_sample(sample_model("classifier"), 3);
+  interop::write_model(folder / "ensemble.h5", ensemble, "convoke");
+  std::filesystem::create_directories(folder / "members");
+  for (const run::Member& member : ensemble.members) {
+    const std::string name = std::to_string(member.index) + ".h5";
+    run::write_model(folder / "members" / name, ensemble.description, member.parameters);
+  }
+}
+
+void run_samples(const std::filesystem::path& model, const std::filesystem::path& data_file,
+                 const std::filesystem::path& out_file) {
+  const hdf5::File data = hdf5::File::open(data_file);
   const std::vector<std::int64_t> all = data.dataset("samples").shape().extents();
   const interop::Imported imported =
-      interop::read_model(argv[1], {.input = Shape(std::vector<std::int64_t>(all.begin() + 1, all.end()))});
+      interop::read_model(model, {.input = Shape(std::vector<std::int64_t>(all.begin() + 1, all.end()))});
   for (const std::string& note : imported.notes) std::cout << "note: " << note << "\n";
   nn::Graph graph = imported.models.description.graph;
   const Shape output = graph.output_shape();
@@ -44,7 +58,7 @@ int main(int argc, char** argv) try {
   const std::vector<float>& parameters = imported.models.members.front().parameters;
   const Outcome forward = run_on(graph, parameters, data);
 
-  hdf5::File out = hdf5::File::create(argv[3]);
+  hdf5::File out = hdf5::File::create(out_file);
   std::vector<std::int64_t> shape{all[0]};
   for (const std::int64_t extent : output.extents()) shape.push_back(extent);
   write(out, "output", forward.output, Shape(shape));
@@ -62,6 +76,24 @@ int main(int argc, char** argv) try {
     }
   }
   out.close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const std::string_view task = argc > 1 ? argv[1] : "";
+  const bool raw = argc == 6 && std::string_view(argv[5]) == "--raw-input";
+  if (task == "--samples" && argc == 3) {
+    write_samples(argv[2]);
+  } else if (task == "--convert" && (argc == 5 || raw)) {
+    interop::write_model(argv[3], interop::read_model(argv[2]).models, argv[4], {.raw_input = raw});
+  } else if (argc == 4) {
+    run_samples(argv[1], argv[2], argv[3]);
+  } else {
+    std::cerr
+        << "usage: interop_run MODEL DATA.h5 OUT.h5 | --convert IN OUT FORMAT [--raw-input] | --samples FOLDER\n";
+    return 2;
+  }
   return EXIT_SUCCESS;
 } catch (const Error& error) {
   std::cerr << "error: " << error.what() << "\n  hint: " << error.hint() << "\n";
