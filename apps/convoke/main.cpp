@@ -13,8 +13,8 @@
 #include "convoke/core/table.hpp"
 #include "convoke/engine/gradient_verification.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
-#include "convoke/os/openmp_binding.hpp"
 #include "convoke/os/standard_output.hpp"
 #include "convoke/run/environment.hpp"
 

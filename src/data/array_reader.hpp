@@ -4,7 +4,7 @@
 #include <deque>
 #include <span>
 
-#include "convoke/os/recent_file.hpp"
+#include "convoke/os/file.hpp"
 #include "stored_dataset.hpp"
 
 namespace convoke::data {

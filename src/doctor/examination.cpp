@@ -17,7 +17,7 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/os/openmp_binding.hpp"
+#include "convoke/os/environment.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/train/memory.hpp"

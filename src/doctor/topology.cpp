@@ -1,7 +1,6 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/os/worker_place.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/rank_status.hpp"
 #include "convoke/core/timeline.hpp"
-#include "convoke/os/polling.hpp"
+#include "convoke/os/waiting.hpp"
 
 namespace convoke::engine {
 namespace {

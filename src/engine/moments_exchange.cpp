@@ -9,7 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/timeline.hpp"
-#include "convoke/os/polling.hpp"
+#include "convoke/os/waiting.hpp"
 
 namespace convoke::engine {
 namespace {

@@ -14,7 +14,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/rank_status.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/os/polling.hpp"
+#include "convoke/os/waiting.hpp"
 #include "mpi/state.hpp"
 
 namespace convoke::mpi {

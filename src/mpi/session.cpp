@@ -21,11 +21,10 @@
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/os/broken_pipes.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
+#include "convoke/os/lost_peers.hpp"
 #include "convoke/os/process.hpp"
-#include "convoke/os/silent_peers.hpp"
 #include "convoke/os/thread.hpp"
 #include "mpi/open_mpi.hpp"
 

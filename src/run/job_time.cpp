@@ -7,9 +7,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/pattern.hpp"
-#include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
+#include "convoke/os/process.hpp"
 
 namespace convoke::run {
 namespace {

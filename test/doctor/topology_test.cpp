@@ -3,7 +3,6 @@
 #include "convoke/core/text.hpp"
 #include "convoke/doctor/binding.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/os/worker_place.hpp"
 #include "convoke/slurm/layout.hpp"
 #include "doctor/told.hpp"
 #include "support/source_path.hpp"

@@ -1,4 +1,4 @@
-#include "convoke/os/recent_file.hpp"
+#include "convoke/os/file.hpp"
 
 #include <sys/resource.h>
 

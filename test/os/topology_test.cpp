@@ -1,7 +1,6 @@
 // Hosts that are not this one: synthetic topologies of hwloc, and files (test/os/topologies).
 #include "convoke/core/error.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/os/worker_place.hpp"
 #include "support/catch.hpp"
 #include "support/source_path.hpp"
 

@@ -1,6 +1,6 @@
 #include "convoke/report/diagram.hpp"
 
-#include "convoke/os/child_process.hpp"
+#include "convoke/os/process.hpp"
 #include "report/diagram/folding.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

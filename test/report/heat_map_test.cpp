@@ -1,7 +1,7 @@
 #include "convoke/report/heat_map.hpp"
 
 #include "called.hpp"
-#include "convoke/os/child_process.hpp"
+#include "convoke/os/process.hpp"
 #include "convoke/report/figures.hpp"
 #include "example_pages.hpp"
 #include "example_runs.hpp"

@@ -12,7 +12,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/os/child_process.hpp"
+#include "convoke/os/process.hpp"
 
 namespace convoke::app {
 namespace {

@@ -14,7 +14,7 @@
 #include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "convoke/os/child_process.hpp"
+#include "convoke/os/process.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/recipe/toml.hpp"
 

@@ -9,7 +9,7 @@
 #include "convoke/engine/state_array.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/shared_memory.hpp"
-#include "convoke/os/event_count.hpp"
+#include "convoke/os/waiting.hpp"
 
 namespace convoke::engine {
 

@@ -4,7 +4,7 @@
 #include "convoke/core/timeline.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/worker_team.hpp"
-#include "convoke/os/worker_place.hpp"
+#include "convoke/os/processors.hpp"
 
 namespace convoke::engine {
 

@@ -14,7 +14,7 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/optim/optimizer.hpp"
-#include "convoke/os/worker_place.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/sync/bucket.hpp"
 
 namespace convoke::engine {

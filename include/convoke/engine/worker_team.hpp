@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convoke/core/timeline.hpp"
-#include "convoke/os/event_count.hpp"
+#include "convoke/os/waiting.hpp"
 
 namespace convoke::engine {
 

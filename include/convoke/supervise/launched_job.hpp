@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "convoke/os/child_process.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/process.hpp"
 
 namespace convoke::supervise {
 

@@ -11,7 +11,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/os/recent_file.hpp"
+#include "convoke/os/file.hpp"
 #include "interop/format.hpp"
 #include "interop/keras/model_reader.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "convoke/os/child_process.hpp"
+#include "convoke/os/process.hpp"
 #include "report/diagram/folding.hpp"
 #include "report/page/html.hpp"
 

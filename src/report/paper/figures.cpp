@@ -10,7 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "convoke/os/child_process.hpp"
+#include "convoke/os/process.hpp"
 #include "report/chart/series_style.hpp"
 #include "report/paper/gnuplot.hpp"
 #include "report/paper/latex.hpp"

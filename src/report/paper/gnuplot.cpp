@@ -13,7 +13,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "convoke/os/child_process.hpp"
+#include "convoke/os/process.hpp"
 #include "report/page/html.hpp"
 
 namespace convoke::report {

@@ -1,4 +1,4 @@
-#include "convoke/os/event_count.hpp"
+#include "convoke/os/waiting.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -7,7 +7,6 @@
 #include <new>
 
 #include "convoke/os/clock.hpp"
-#include "convoke/os/polling.hpp"
 #include "support/catch.hpp"
 
 using convoke::os::EventCount;

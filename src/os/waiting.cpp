@@ -1,4 +1,4 @@
-#include "convoke/os/event_count.hpp"
+#include "convoke/os/waiting.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

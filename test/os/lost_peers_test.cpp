@@ -1,4 +1,4 @@
-#include "convoke/os/broken_pipes.hpp"
+#include "convoke/os/lost_peers.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -64,4 +64,9 @@ TEST_CASE("a program that ignores SIGPIPE keeps its choice") {
   std::signal(SIGPIPE, SIG_IGN);
   CHECK(code_of(true, [] { return write(STDOUT_FILENO, "x", 1) == -1 ? errno : 0; }) == EPIPE);
   std::signal(SIGPIPE, SIG_DFL);
+}
+
+// Cut links are tested with hosts: test/multihost/links.sh.
+TEST_CASE("a process without connections to other hosts has no silent peers") {
+  CHECK(convoke::os::silent_peers(0).empty());
 }
