@@ -3,12 +3,8 @@
 #include <array>
 
 #include "convoke/core/table.hpp"
-#include "convoke/optim/adagrad.hpp"
 #include "convoke/optim/adam.hpp"
-#include "convoke/optim/adamw.hpp"
-#include "convoke/optim/lamb.hpp"
-#include "convoke/optim/lars.hpp"
-#include "convoke/optim/nadam.hpp"
+#include "convoke/optim/large_batch.hpp"
 #include "convoke/optim/rmsprop.hpp"
 #include "convoke/optim/sgd.hpp"
 
