@@ -7,7 +7,8 @@
 #include "convoke/engine/segments.hpp"
 #include "convoke/engine/worker.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/nn/plan/memory.hpp"
+#include "convoke/nn/plan/network.hpp"
+#include "convoke/nn/plan/working_weights.hpp"
 #include "convoke/sync/allreduce.hpp"
 #include "engine/execution.hpp"
 

@@ -12,7 +12,7 @@
 #include "convoke/data/class_balance.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/nn/losses/distillation.hpp"
+#include "convoke/nn/losses/loss.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/run/model_exchange.hpp"
 #include "convoke/train/fit.hpp"

@@ -1,5 +1,5 @@
 // Nodes with their own learning rate, and nodes that were frozen at first.
-#include "convoke/nn/rate_groups.hpp"
+#include "convoke/nn/freeze.hpp"
 
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/step_engine.hpp"

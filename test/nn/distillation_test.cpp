@@ -1,4 +1,4 @@
-#include "convoke/nn/losses/distillation.hpp"
+#include "convoke/nn/losses/loss.hpp"
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -1,5 +1,5 @@
 // The focal losses against torchvision and the paper's formula, at gamma = 0 and at their limits.
-#include "convoke/nn/losses/distillation.hpp"
+#include "convoke/nn/losses/loss.hpp"
 #include "losses.hpp"
 #include "support/catch.hpp"
 

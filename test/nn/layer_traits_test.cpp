@@ -1,5 +1,5 @@
 // The traits of layers, compared with their behavior.
-#include "convoke/nn/layer_traits.hpp"
+#include "convoke/nn/layer.hpp"
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"

@@ -1,6 +1,6 @@
 #include "convoke/train/distillation.hpp"
 
-#include "convoke/nn/losses/distillation.hpp"
+#include "convoke/nn/losses/loss.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"

@@ -15,7 +15,6 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/plan/memory.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/recipe.hpp"

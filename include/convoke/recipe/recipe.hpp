@@ -10,9 +10,9 @@
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/engine/step_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/nn/freeze.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
-#include "convoke/nn/rate_groups.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::recipe {

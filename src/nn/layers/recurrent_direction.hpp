@@ -5,7 +5,6 @@
 #include "nn/layers/recurrent_input.hpp"
 #include "nn/layers/recurrent_product.hpp"
 #include "nn/plan/plan_builder.hpp"
-#include "nn/plan/time_major.hpp"
 
 namespace convoke::nn {
 

@@ -11,9 +11,9 @@
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/softmax.hpp"
 #include "nn/layers/recurrent_direction.hpp"
+#include "nn/layers/recurrent_input.hpp"
 #include "nn/layers/shared_keys.hpp"
 #include "nn/plan/plan_builder.hpp"
-#include "nn/plan/time_major.hpp"
 
 namespace convoke::nn {
 namespace {

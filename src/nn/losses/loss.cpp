@@ -6,7 +6,6 @@
 #include "convoke/core/table.hpp"
 #include "nn/kernels/softmax.hpp"
 #include "nn/losses/cross_entropy.hpp"
-#include "nn/losses/focal.hpp"
 #include "nn/losses/regression.hpp"
 #include "nn/losses/weights.hpp"
 

@@ -7,7 +7,6 @@
 #include "convoke/core/finite.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/nn/losses/outputs.hpp"
-#include "convoke/nn/plan/memory.hpp"
 #include "convoke/os/clock.hpp"
 #include "nn/plan/arena.hpp"
 #include "nn/plan/plan_builder.hpp"

@@ -10,7 +10,7 @@ struct Step;
 /// a segment again before backward needs them; all segments but the last (T. Chen et al., "Training Deep Nets
 /// with Sublinear Memory Cost", 2016). The steps are those of forward, so all results keep their bits. Tries
 /// several lengths of segments, and takes the one whose plan needs the least memory; none if no one saves
-/// any. `offers`: cheaper steps for some values (PlanSteps::offer_recomputation).
+/// any. `offers`: cheaper steps for some values (PlanBuilder::offer_recomputation).
 void checkpoint_gradients(CompiledPlan& plan, const std::vector<Step>& offers);
 
 /// Puts the recomputations that the layers of a plan offer into its backward list, each before the

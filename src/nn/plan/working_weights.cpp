@@ -6,7 +6,6 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/nn/plan/memory.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
 
 namespace convoke::nn {

@@ -153,4 +153,9 @@ class Network {
   std::unique_ptr<Compiled> plan_;
 };
 
+/// Returns what activation_bytes() of such a network would be, scratch memory included. Compiles the network,
+/// but does not allocate its arena. Throws as Network does.
+std::size_t predict_activation_bytes(const Graph& graph, const ParameterLayout& layout,
+                                     const PlanOptions& options);
+
 }  // namespace convoke::nn

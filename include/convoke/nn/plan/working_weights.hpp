@@ -31,4 +31,7 @@ class WorkingWeights {
   std::unique_ptr<Copies> copies_;
 };
 
+/// Returns the bytes of the WorkingWeights of a layout.
+std::size_t predict_working_bytes(const ParameterLayout& layout);
+
 }  // namespace convoke::nn
