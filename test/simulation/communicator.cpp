@@ -298,8 +298,9 @@ Request Communicator::start_receive(std::span<std::byte> bytes, int from, Tag ta
     const std::tuple key{from, rank(), static_cast<int>(tag)};
     const Queue& queue = state_->group->messages[key];
     return [&queue, bytes, number = state_->group->receives[key]++] {
-      const auto it = std::ranges::find_if(queue, [&](const auto& sent) { return sent->number == number; });
-      if (it == queue.end() || (*it)->arrives > world().now()) return false;
+      const auto it =
+          std::ranges::lower_bound(queue, number, {}, [](const auto& sent) { return sent->number; });
+      if (it == queue.end() || (*it)->number != number || (*it)->arrives > world().now()) return false;
       if (std::exchange((*it)->received, true)) return true;
       if ((*it)->bytes.size() > bytes.size()) throw Broken("a message is longer than its receiver expects");
       std::ranges::copy((*it)->bytes, bytes.begin());
