@@ -4,7 +4,7 @@
 
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/study/prediction/step_profile.hpp"
+#include "convoke/study/prediction/step_prediction.hpp"
 
 namespace convoke::app {
 
