@@ -19,7 +19,7 @@
 #include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/report/diagram.hpp"
-#include "convoke/study/running/launch.hpp"
+#include "convoke/study/running/configuration_runner.hpp"
 
 namespace convoke::app {
 namespace {
