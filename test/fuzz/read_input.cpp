@@ -23,7 +23,6 @@
 #include "convoke/run/model_file.hpp"
 #include "convoke/study/running/study_file.hpp"
 #include "convoke/study/tables/measurement.hpp"
-#include "convoke/study/tables/published_table.hpp"
 
 using namespace convoke;
 

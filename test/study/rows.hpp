@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "convoke/study/tables/measured_configuration.hpp"
-#include "convoke/study/tables/published_table.hpp"
+#include "convoke/study/tables/measurement.hpp"
 #include "support/source_path.hpp"
 
 // Measurements and tables for tests.

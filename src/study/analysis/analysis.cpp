@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
-#include "study/analysis/repeats.hpp"
+#include "convoke/study/analysis/replication.hpp"
 
 namespace convoke::study {
 namespace {

@@ -11,7 +11,6 @@
 #include "convoke/core/keys.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/recipe/toml.hpp"
-#include "study/analysis/figure.hpp"
 #include "study/analysis/table_parts.hpp"
 #include "study/tables/columns.hpp"
 

@@ -6,8 +6,6 @@
 #include <array>
 #include <string_view>
 
-#include "study/analysis/base.hpp"
-
 namespace convoke::study {
 namespace {
 

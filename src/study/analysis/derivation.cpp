@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "study/analysis/base.hpp"
+#include "convoke/study/analysis/scaling.hpp"
 
 namespace convoke::study {
 namespace {

@@ -11,10 +11,9 @@
 
 #include "convoke/study/analysis/audit.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
-#include "convoke/study/tables/published_table.hpp"
+#include "convoke/study/tables/measurement.hpp"
 
 // Interval arithmetic for an audit: printed figures stand for a range, and so do values derived from them.
-// Figures that may be computed correctly from the wrong input.
 
 namespace convoke::study {
 
@@ -100,17 +99,5 @@ struct Definition {
 
 /// Returns the known definitions of a derived column, the usual ones first; empty if it has none.
 std::vector<Definition> definitions(std::string_view column, const Rows& rows);
-
-/// Returns the coordinates of a row as text.
-std::string name_of(const TableRow& row);
-
-/// Finds means over ranks next to makespans: how much faster the means make the job look.
-std::vector<AuditFinding> means_over_ranks(const Rows& rows);
-
-/// Finds speed-ups, measured or published, above the number of workers, and equivalent decreases.
-std::vector<AuditFinding> impossible_speedups(const Rows& rows);
-
-/// Finds preemptible machines that take as long as those on demand.
-std::vector<AuditFinding> free_preemptions(const Rows& rows);
 
 }  // namespace convoke::study

@@ -10,7 +10,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/pattern.hpp"
 #include "convoke/core/text.hpp"
-#include "study/analysis/figure.hpp"
 #include "study/analysis/table_parts.hpp"
 
 namespace convoke::study {

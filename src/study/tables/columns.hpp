@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convoke/study/tables/published_table.hpp"
+#include "convoke/study/tables/measurement.hpp"
 
 namespace convoke::study {
 

@@ -104,6 +104,24 @@ bool same_family(const Coordinates& a, const Coordinates& b) {
          a.machine == b.machine;
 }
 
+std::string variant_of_work(const Coordinates& at) {
+  constexpr std::string_view kBlanks = " \t\n\r\v\f";
+  const std::string_view all = at.variant;
+  std::string kept;
+  for (std::size_t begin = all.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(all.find_first_of(kBlanks, begin), all.size());
+    const std::string_view word = all.substr(begin, end - begin);
+    if (!word.starts_with("ensemble.")) kept.append(" ").append(word);
+    begin = all.find_first_not_of(kBlanks, end);
+  }
+  return kept;
+}
+
+bool same_work(const Coordinates& a, const Coordinates& b) {
+  return a.system == b.system && a.machine == b.machine && a.fraction == b.fraction &&
+         variant_of_work(a) == variant_of_work(b);
+}
+
 Settings to_settings(const Coordinates& at) {
   Settings s{{"system", at.system}, {"mode", at.mode}};
   if (at.ranks > 0) s.set("ranks", at.ranks);

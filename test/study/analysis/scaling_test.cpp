@@ -1,7 +1,7 @@
 #include "convoke/study/analysis/scaling.hpp"
 
 #include "convoke/study/analysis/comparison.hpp"
-#include "convoke/study/analysis/fractions.hpp"
+#include "convoke/study/analysis/scaling.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 

@@ -10,13 +10,11 @@
 #include "convoke/study/analysis/audit.hpp"
 #include "convoke/study/analysis/comparison.hpp"
 #include "convoke/study/analysis/cost.hpp"
-#include "convoke/study/analysis/fractions.hpp"
-#include "convoke/study/analysis/pareto.hpp"
 #include "convoke/study/analysis/replication.hpp"
 #include "convoke/study/analysis/scaling.hpp"
 #include "convoke/study/analysis/time_to_accuracy.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
-#include "convoke/study/tables/published_table.hpp"
+#include "convoke/study/tables/measurement.hpp"
 #include "convoke/study/tables/text_table.hpp"
 
 namespace convoke::study {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/study/tables/published_table.hpp"
+#include "convoke/study/tables/measurement.hpp"
 
 namespace convoke::study {
 

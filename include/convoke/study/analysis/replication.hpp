@@ -6,6 +6,7 @@
 
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
+#include "convoke/study/tables/measurement.hpp"
 #include "convoke/study/tables/text_table.hpp"
 
 namespace convoke::study {
@@ -38,5 +39,20 @@ Replication replication(std::span<const MeasuredConfiguration> first,
 
 TextTable table_of(const Replication& replication);
 std::string sentence(const Replication& replication);
+
+// Runs of the same coordinates are repeats only if they have one recipe and one dataset.
+
+/// Throws Error if both tables are in folders of studies, have runs on the same curve, and the stored recipes
+/// of these runs differ in keys that decide the result or the time; it names the keys. Left out are the seed
+/// and keys that coordinates hold, also in the variant. A recipe that cannot be read here is not compared.
+void require_same_recipes(const PublishedTable& earlier, const PublishedTable& later);
+
+/// Throws Error if runs with the same coordinates were trained on different datasets. An unknown dataset
+/// counts as equal.
+void require_one_dataset(std::span<const TableRow> rows);
+
+/// Returns a notice if runs with the same coordinates in different folders trained different numbers of
+/// epochs, as by early stopping or by another recipe; "" if not.
+std::string notice_of_epochs(std::span<const TableRow> rows);
 
 }  // namespace convoke::study

@@ -8,7 +8,7 @@
 
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
-#include "convoke/study/tables/published_table.hpp"
+#include "convoke/study/tables/measurement.hpp"
 
 namespace convoke::study {
 

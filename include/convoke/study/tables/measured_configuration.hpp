@@ -87,6 +87,13 @@ Coordinates on_any_ranks(Coordinates at);
 /// Returns true for the same system, mode, batch policy, variant and machine.
 bool same_family(const Coordinates& a, const Coordinates& b);
 
+/// Returns the variant without keys of ensembles, which say how work is done, not which work: a group's
+/// variant contains its members.
+std::string variant_of_work(const Coordinates& at);
+
+/// Returns true for the same work on the same machine, in any mode.
+bool same_work(const Coordinates& a, const Coordinates& b);
+
 /// Returns true for a mode named "sequential", "serial" or "single".
 bool is_sequential(std::string_view mode);
 
