@@ -1,4 +1,3 @@
-#include "convoke/report/table.hpp"
 
 #include "convoke/report/chart.hpp"
 #include "support/catch.hpp"

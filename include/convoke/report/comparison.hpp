@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "convoke/report/chart.hpp"
 #include "convoke/report/page.hpp"
 #include "convoke/report/run_record.hpp"
-#include "convoke/report/table.hpp"
 
 namespace convoke::report {
 

@@ -7,7 +7,6 @@
 #include "convoke/report/chart.hpp"
 #include "convoke/report/heat_map.hpp"
 #include "convoke/report/picture.hpp"
-#include "convoke/report/table.hpp"
 
 namespace convoke::report {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "convoke/core/settings.hpp"
-#include "convoke/report/table.hpp"
+#include "convoke/report/chart.hpp"
 
 namespace convoke::report {
 

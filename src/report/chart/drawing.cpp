@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "convoke/core/text.hpp"
-#include "report/chart/distinct_names.hpp"
 
 namespace convoke::report {
 namespace {

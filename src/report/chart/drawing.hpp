@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,6 +49,11 @@ Axis place_axis(const Chart& chart, std::optional<double> end);
 
 /// Returns an axis of a scatter chart, with a margin for the marks; it ends at `most`.
 Axis point_axis(const std::string& title, const Bounds& shown, std::optional<double> most);
+
+/// Returns short forms of names, of at most `characters` (8 or more): a longer name keeps its beginning and
+/// end, with "…" between. Different names have different short forms: "…" replaces a common part near the
+/// middle; if there is no such part, a number follows.
+std::map<std::string, std::string> distinct_names(std::span<const std::string> names, std::size_t characters);
 
 /// One series of a drawing: columns and rows of the chart's table.
 struct DrawnSeries {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "convoke/core/text.hpp"
-#include "report/chart/distinct_names.hpp"
+#include "report/chart/drawing.hpp"
 #include "report/page/html.hpp"
 #include "report/paper/gnuplot.hpp"
 

@@ -17,6 +17,11 @@ std::uint8_t level_of(double value) {
 
 }  // namespace
 
+double level_between(double least, double largest, double value) {
+  const double range = largest - least;
+  return range > 0 ? 255 * (value - least) / range : 128;
+}
+
 Picture picture_of(const Shape& shape, std::span<const double> values,
                    const std::function<double(double value, std::size_t channel)>& level) {
   const std::int64_t channels = shape[2];
@@ -45,10 +50,8 @@ Picture picture_of(const explore::Sample& sample, data::SampleType type) {
     least[i % channels] = std::min(least[i % channels], sample.values[i]);
     largest[i % channels] = std::max(largest[i % channels], sample.values[i]);
   }
-  return picture_of(sample.shape, sample.values, [&](double value, std::size_t c) {
-    const double range = largest[c] - least[c];
-    return range > 0 ? 255 * (value - least[c]) / range : 128;
-  });
+  return picture_of(sample.shape, sample.values,
+                    [&](double value, std::size_t c) { return level_between(least[c], largest[c], value); });
 }
 
 Figure row_of(const std::vector<Picture>& pictures, const std::string& caption, double side) {

@@ -17,6 +17,9 @@ namespace convoke::report {
 Picture picture_of(const Shape& shape, std::span<const double> values,
                    const std::function<double(double value, std::size_t channel)>& level);
 
+/// Returns the level of a value: 0 for the least one, 255 for the largest one; 128 if all are equal.
+double level_between(double least, double largest, double value);
+
 /// Returns the picture of one image sample: bytes unchanged, real numbers scaled from the minimum to the
 /// maximum of their channel in this sample.
 Picture picture_of(const explore::Sample& sample, data::SampleType type);

@@ -1,7 +1,4 @@
 #pragma once
-#include <filesystem>
-#include <set>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,8 +6,6 @@
 #include "report/chart/drawing.hpp"
 
 namespace convoke::report {
-
-inline constexpr const char* kGnuplot = "gnuplot";  ///< the program
 
 /// gnuplot's commands for a chart, without terminal and output file.
 struct GnuplotScript {
@@ -24,11 +19,6 @@ struct GnuplotScript {
 GnuplotScript gnuplot_script(const Drawing& drawing);
 /// Returns the script of the whole map, as a square.
 GnuplotScript gnuplot_script(const HeatMap& map);
-
-/// Draws into SVG and PDF files; each appears when it is complete. Adds the characters that no installed font
-/// has, which PDF shows as "?", to `missing`. Throws Error with the title and the message of gnuplot.
-void draw(const GnuplotScript& drawing, const std::string& title,
-          std::span<const std::filesystem::path> files, std::set<std::string>& missing);
 
 /// Returns an entry of gnuplot's list of ticks. A label is a format for its number, in which % is special.
 std::string gnuplot_tick(std::string_view label, double at);

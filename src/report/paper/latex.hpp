@@ -2,7 +2,7 @@
 #include <string>
 #include <string_view>
 
-#include "convoke/report/table.hpp"
+#include "convoke/report/chart.hpp"
 
 namespace convoke::report {
 

@@ -179,8 +179,7 @@ Table pair_table(const std::vector<double>& members, const CellOf& cell) {
 // Returns the rows of a list of lists; NaN for what is missing.
 std::vector<std::vector<double>> square_at(const Settings& settings, std::string_view path,
                                            std::size_t size) {
-  std::vector<std::vector<double>> rows;
-  for (const Value& row : list_at(settings, path)) rows.push_back(numbers_at(Settings{{"row", row}}, "row"));
+  std::vector<std::vector<double>> rows = rows_at(settings, path);
   rows.resize(size);
   for (std::vector<double>& row : rows) row.resize(size, NAN);
   return rows;

@@ -16,7 +16,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kSide = 112;
+constexpr double kMistakeSide = 112;
 constexpr std::size_t kMostVotes = 16;  // listed one by one
 
 /// The split on which a run was tested, if the dataset still has it.
@@ -163,7 +163,7 @@ void add_mistakes(Page& page, const RunRecord& run) {
                  votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, decision,
                                      votes_of_members)
                        : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, votes_of_members),
-                 kSide));
+                 kMistakeSide));
       continue;
     }
     table.rows.push_back({fmt::format("{} {}", split, sample), truth,

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,9 @@ void add_fact(Facts& facts, const std::string& name, const Settings& settings, c
     facts.emplace_back(name, text(value));
 }
 std::string count_text(double number);  ///< "60,000"
+
+/// Returns the numbers of each list in the list at `path`.
+std::vector<std::vector<double>> rows_at(const Settings& settings, std::string_view path);
 
 void add_curves(Page& page, const RunRecord& run);
 void add_members(Page& page, const RunRecord& run);

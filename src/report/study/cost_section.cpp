@@ -1,13 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
 #include "convoke/core/text.hpp"
 #include "report/study/sections.hpp"
 
-// Results and costs of configurations: accuracy by core-seconds, phases, prices.
+// Results and costs of configurations: accuracy by core-seconds, phases, prices; time, cost and accuracy in
+// one figure.
 
 namespace convoke::report {
 namespace {
@@ -32,15 +34,14 @@ Chart accuracy_by_cost(const study::Analysis& analysis) {
     const study::Statistics* accuracy = configuration.find("accuracy");
     if (cost == nullptr || accuracy == nullptr) continue;
     const std::string mode = configuration.at.mode.empty() ? "all" : configuration.at.mode;
-    const auto end = [&](double study::Interval::*which) {
-      return accuracy->interval ? Cell::number(100 * (*accuracy->interval).*which, 5) : Cell("–");
-    };
+    const auto& ends = accuracy->interval;
     const std::string group =
         configuration.marks.empty() ? mode : fmt::format("{}, {}", mode, join(configuration.marks));
     if (group != mode) chart.apart[group] = mode;
     chart.table.rows.push_back({Cell::number(cost->mean, 5), Cell::number(100 * accuracy->mean, 5), group,
-                                names.configuration(configuration.at), end(&study::Interval::low),
-                                end(&study::Interval::high)});
+                                names.configuration(configuration.at),
+                                Cell::number(ends ? 100 * ends->low : NAN, 5),
+                                Cell::number(ends ? 100 * ends->high : NAN, 5)});
   }
   return chart;
 }
@@ -79,6 +80,35 @@ Chart accuracy_by_workers(const study::Analysis& analysis) {
   return chart;
 }
 
+/// Equal ranges of accuracies in %, of a round width: each is a series.
+class Bands {
+ public:
+  explicit Bands(const std::vector<study::ParetoPoint>& points) {
+    constexpr double kMost = 4;
+    const auto [low, high] = std::ranges::minmax(points, {}, &study::ParetoPoint::accuracy);
+    const double range = 100 * (high.accuracy - low.accuracy);
+    if (range <= 0) return;
+    const double unit = std::pow(10, std::floor(std::log10(range / kMost)));
+    for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
+      width_ = factor * unit;
+      if (number_of(high.accuracy) - number_of(low.accuracy) < kMost) break;
+    }
+  }
+
+  /// Returns "98.5 to 99 %"; "98.7 %" if all accuracies are equal.
+  std::string of(double accuracy) const {
+    if (width_ == 0) return fmt::format("{:.4g} %", 100 * accuracy);
+    const double low = number_of(accuracy) * width_;
+    return fmt::format("{:.5g} to {:.5g} %", low, low + width_);
+  }
+
+ private:
+  // An accuracy on the border of two bands belongs to the upper one, also if rounding puts it just below.
+  double number_of(double accuracy) const { return std::floor(100 * accuracy / width_ + 1e-9); }
+
+  double width_ = 0;
+};
+
 }  // namespace
 
 void add_accuracy(Page& page, const study::Analysis& analysis) {
@@ -116,7 +146,7 @@ void add_phases(Page& page, const study::Analysis& analysis) {
     std::vector<Cell> row{names.configuration(configuration)};
     for (const std::string_view phase : phases) {
       const study::Statistics* seconds = configuration.find(phase);
-      row.push_back(seconds == nullptr ? Cell("–") : Cell::seconds(seconds->mean));
+      row.push_back(Cell::seconds(seconds == nullptr ? NAN : seconds->mean));
     }
     chart.table.rows.push_back(std::move(row));
   }
@@ -160,14 +190,53 @@ void add_costs(Page& page, const study::Analysis& analysis) {
         return offer_of(c) == offer && c.at.fraction == whole && name_of(c) == configuration;
       });
       const bool there = cost != analysis.costs.end(), known = there && cost->interval;
-      row.push_back(there ? Cell::number(cost->cost) : Cell("–"));
-      row.push_back(known ? Cell::number(cost->interval->low) : Cell("–"));
-      row.push_back(known ? Cell::number(cost->interval->high) : Cell("–"));
+      row.insert(row.end(),
+                 {Cell::number(there ? cost->cost : NAN), Cell::number(known ? cost->interval->low : NAN),
+                  Cell::number(known ? cost->interval->high : NAN)});
     }
     chart.table.rows.push_back(std::move(row));
   }
   page.section("Cost");
   page.add(chart);
+}
+
+void add_pareto(Page& page, const study::Analysis& analysis) {
+  const std::vector<study::ParetoPoint>& points = analysis.pareto;
+  if (points.size() < 2) return;
+  const bool priced = !analysis.costs.empty();
+  const std::string unit = !priced                     ? "core-seconds"
+                           : analysis.currency.empty() ? "cost"
+                                                       : "cost, " + analysis.currency;
+  const ShortNames names(analysis.configurations);
+  const Bands bands(points);
+  const auto name_of = [&](const study::ParetoPoint& point) {
+    const std::string name = names.configuration(point.at, analysis.configurations);
+    return point.machine.empty() ? name : fmt::format("{} on {}, {}", name, point.machine, point.terms);
+  };
+  Chart chart{Chart::Kind::kScatter,
+              "Cost, time and accuracy",
+              "A point for each configuration, its color for the accuracy. Filled points are "
+              "Pareto-optimal: no other is at least as good in cost, time and accuracy, and better in one. "
+              "Hollow points are not. Configurations with more workers than cores are left out; ! marks "
+              "other marked configurations.",
+              "time, s",
+              unit,
+              {{"time", "cost", "accuracy", "configuration", "accuracy, %"}, {}}};
+  Table table{{"configuration", "time (s)", unit, "accuracy (%)"}, {}};
+  for (const study::ParetoPoint& point : points) {
+    const std::string band = bands.of(point.accuracy);
+    const std::string group = point.optimal ? band : band + ", not optimal";
+    if (!point.optimal) chart.apart[group] = band;
+    const Cell seconds = Cell::number(point.seconds, 5), cost = Cell::number(point.cost, 5),
+               accuracy = Cell::number(100 * point.accuracy, 5);
+    chart.table.rows.push_back({seconds, cost, group, name_of(point), accuracy});
+    if (point.optimal) table.rows.push_back({name_of(point), seconds, cost, accuracy});
+  }
+  std::ranges::sort(table.rows, {}, [](const std::vector<Cell>& row) { return row[2].as_double(); });
+  page.section("Cost, time and accuracy");
+  page.add(chart);
+  page.heading("Pareto-optimal configurations");
+  page.add(table);
 }
 
 }  // namespace convoke::report

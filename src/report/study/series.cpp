@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "convoke/core/text.hpp"
 
 namespace convoke::report {
-namespace {
-
-constexpr int kDigits = 5;
-
-}  // namespace
 
 void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
                const Line::Point& point) {
@@ -24,6 +20,7 @@ void add_point(Lines& lines, const std::string& name, const std::vector<std::str
 
 Chart line_chart(const std::string& title, const std::string& note, const std::string& x_title,
                  const std::string& y_title, const std::vector<Line>& lines) {
+  constexpr int kDigits = 5;
   Chart chart{Chart::Kind::kLine, title, note, x_title, y_title, {{x_title}, {}}};
   chart.from_zero = true;
   std::set<double> places;
@@ -49,11 +46,11 @@ Chart line_chart(const std::string& title, const std::string& note, const std::s
       const auto at =
           std::ranges::find_if(drawn[l]->points, [&](const Line::Point& point) { return point.x == x; });
       const bool there = at != drawn[l]->points.end();
-      row.push_back(there ? Cell::number(at->y, kDigits) : Cell("–"));
+      row.push_back(Cell::number(there ? at->y : NAN, kDigits));
       if (!with_ends[l]) continue;
       const bool known = there && at->interval;
-      row.push_back(known ? Cell::number(at->interval->low, kDigits) : Cell("–"));
-      row.push_back(known ? Cell::number(at->interval->high, kDigits) : Cell("–"));
+      row.push_back(Cell::number(known ? at->interval->low : NAN, kDigits));
+      row.push_back(Cell::number(known ? at->interval->high : NAN, kDigits));
     }
     chart.table.rows.push_back(std::move(row));
   }
