@@ -5,9 +5,9 @@
 #include <array>
 #include <cstring>
 
+#include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/protobuf.hpp"
-#include "convoke/core/tfrecord.hpp"
 
 // An Example is three nested messages (tensorflow/core/example/{example,feature}.proto):
 //

@@ -10,8 +10,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/finite.hpp"
-#include "convoke/core/format_version.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/versions.hpp"
 #include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"

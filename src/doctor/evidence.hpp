@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/machine.hpp"
 

@@ -1,5 +1,5 @@
 #include "convoke/doctor/network.hpp"
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

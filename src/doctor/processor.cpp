@@ -1,5 +1,5 @@
 #include "convoke/doctor/processor.hpp"
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 
 #include <fmt/format.h>
 

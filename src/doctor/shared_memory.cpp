@@ -10,7 +10,7 @@
 #include <span>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/shared_memory.hpp"
 #include "doctor/evidence.hpp"

@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "convoke/core/multiversion.hpp"
-#include "convoke/core/rank_status.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/os/waiting.hpp"
 

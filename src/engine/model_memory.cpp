@@ -4,7 +4,7 @@
 #include <memory>
 #include <numeric>
 
-#include "convoke/core/rank_status.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
 
 namespace convoke::engine {

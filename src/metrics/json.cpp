@@ -10,9 +10,9 @@
 #include <string>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/format_version.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/versions.hpp"
 
 namespace convoke::metrics {
 

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/protobuf.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/tfrecord.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/rank_status.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/waiting.hpp"
 #include "mpi/state.hpp"

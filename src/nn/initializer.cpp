@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/normal_stream.hpp"
+#include "convoke/core/random.hpp"
 #include "convoke/core/table.hpp"
 
 namespace convoke::nn {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/versions.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/os/file.hpp"

@@ -11,11 +11,10 @@
 
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/fields.hpp"
-#include "convoke/core/format_version.hpp"
+#include "convoke/core/keys.hpp"
 #include "convoke/core/lookup.hpp"
-#include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/versions.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/file.hpp"
 #include "convoke/run/parameter_group.hpp"

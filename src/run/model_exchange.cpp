@@ -1,5 +1,5 @@
 #include "convoke/run/model_exchange.hpp"
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 
 #include <cstddef>
 #include <span>

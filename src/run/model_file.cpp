@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/versions.hpp"
 #include "convoke/data/samples.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/layer_table.hpp"

@@ -4,7 +4,7 @@
 
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/format_version.hpp"
+#include "convoke/core/versions.hpp"
 
 namespace convoke::run {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"

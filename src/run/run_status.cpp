@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "convoke/core/rank_status.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/run/collective.hpp"
 

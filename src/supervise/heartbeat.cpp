@@ -9,7 +9,7 @@
 #include <span>
 #include <system_error>
 
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/file.hpp"

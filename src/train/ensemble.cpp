@@ -1,5 +1,5 @@
 #include "convoke/train/ensemble.hpp"
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 #include "convoke/core/lookup.hpp"
 
 #include <fmt/format.h>

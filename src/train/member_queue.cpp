@@ -4,7 +4,7 @@
 #include <span>
 #include <thread>
 
-#include "convoke/core/rank_status.hpp"
+#include "convoke/core/timeline.hpp"
 
 namespace convoke::train {
 

@@ -1,5 +1,5 @@
 #include "convoke/train/mistakes.hpp"
-#include "convoke/core/fields.hpp"
+#include "convoke/core/keys.hpp"
 
 #include <algorithm>
 #include <cmath>

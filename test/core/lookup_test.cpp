@@ -32,3 +32,11 @@ TEST_CASE("values are found by their paths, and missing values show in the resul
   REQUIRE(tables_at(settings, "members").size() == 2);
   CHECK(number_at(tables_at(settings, "members")[1], "member") == 2);
 }
+
+TEST_CASE("differences name each value that changed, came or went, and ignore the order") {
+  CHECK(differences({{"a", "1"}, {"b", "2"}}, {{"b", "2"}, {"a", "1"}}, "then").empty());
+  CHECK(differences({{"a", "1"}, {"b", "2"}, {"c", "3"}}, {{"c", "4"}, {"d", "5"}, {"a", "1"}},
+                    "in the file") == std::vector<std::string>{"c: 3 in the file, 4 now",
+                                                               "d: absent in the file, 5 now",
+                                                               "b: 2 in the file, absent now"});
+}

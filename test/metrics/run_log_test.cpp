@@ -1,7 +1,7 @@
 #include "convoke/metrics/run_log.hpp"
 
+#include "convoke/core/checksum.hpp"
 #include "convoke/core/lookup.hpp"
-#include "convoke/core/tfrecord.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/rank_status.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stack_probe.hpp"

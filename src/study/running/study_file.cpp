@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/renamed_keys.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/versions.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 

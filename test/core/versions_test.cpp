@@ -1,4 +1,4 @@
-#include "convoke/core/renamed_keys.hpp"
+#include "convoke/core/versions.hpp"
 
 #include "convoke/core/lookup.hpp"
 #include "support/catch.hpp"
