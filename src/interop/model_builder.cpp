@@ -18,18 +18,19 @@ Settings reshape_to(const Shape& to) {
 Settings permute_by(const std::vector<std::int64_t>& dims) {
   return {{"layer", "permute"}, {"dims", Value::Array(dims.begin(), dims.end())}};
 }
-Settings standardize_by(const std::vector<double>& mean, const std::vector<double>& variance) {
+Statistics statistics_of(const std::vector<double>& scale, const std::vector<double>& shift) {
+  Statistics statistics;
+  for (std::size_t i = 0; i < scale.size(); ++i) {
+    statistics.mean.push_back(-shift[i] / scale[i]);
+    statistics.variance.push_back(1 / (scale[i] * scale[i]));
+  }
+  return statistics;
+}
+Settings standardize_by(const Statistics& statistics) {
+  const auto& [mean, variance] = statistics;
   return {{"layer", "standardize"},
           {"mean", Value::Array(mean.begin(), mean.end())},
           {"variance", Value::Array(variance.begin(), variance.end())}};
-}
-Settings standardize_to(const std::vector<double>& scale, const std::vector<double>& shift) {
-  std::vector<double> mean, variance;
-  for (std::size_t i = 0; i < scale.size(); ++i) {
-    mean.push_back(-shift[i] / scale[i]);
-    variance.push_back(1 / (scale[i] * scale[i]));
-  }
-  return standardize_by(mean, variance);
 }
 
 std::vector<std::int64_t> slice_indices(std::int64_t extent, std::int64_t start, std::int64_t end,

@@ -17,10 +17,14 @@ namespace convoke::interop {
 Settings reshape_to(const Shape& to);
 /// Returns the settings of the layer permute: axis i of its output is axis dims[i], counted from 1.
 Settings permute_by(const std::vector<std::int64_t>& dims);
-/// Returns the settings of the layer standardize: (x - mean) / sqrt(variance), with numbers for each channel.
-Settings standardize_by(const std::vector<double>& mean, const std::vector<double>& variance);
+/// The numbers of a normalization (x - mean) / sqrt(variance), one for each channel.
+struct Statistics {
+  std::vector<double> mean, variance;
+};
 /// Returns those by which it gives scale x + shift, with scales above 0.
-Settings standardize_to(const std::vector<double>& scale, const std::vector<double>& shift);
+Statistics statistics_of(const std::vector<double>& scale, const std::vector<double>& shift);
+/// Returns the settings of the layer standardize.
+Settings standardize_by(const Statistics& statistics);
 
 /// Returns the indices start, start + step, ... before `end` along an axis of this extent, as NumPy's
 /// x[start:end:step]: numbers below 0 count from the end, and those beyond an end stand for it. `step` != 0.

@@ -72,6 +72,12 @@ inline std::size_t size_of(NumberType type) { return kNumberTypes[static_cast<st
 /// True for whole numbers and booleans.
 inline bool is_whole(NumberType type) { return type > NumberType::kFloat64; }
 
+/// True for a type of ONNX (TensorProto.DataType) whose numbers are no whole ones.
+inline bool is_real(std::int64_t onnx) {
+  const std::optional<NumberType> type = number_type(&NumberTypeFacts::onnx, onnx);
+  return type && !is_whole(*type);
+}
+
 /// An array in a file: its numbers are read when they are asked for, so that a model needs the memory of its
 /// weights once, and not that of the file as well.
 struct Tensor {

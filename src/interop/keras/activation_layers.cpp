@@ -67,10 +67,8 @@ Value leaky_relu_function(const Call& call, const Value& x) {  // the function's
 }
 Value linear(const Call&, const Value& x) { return x; }
 
-struct Function {
-  std::string_view name;
-  Value (*apply)(const Call& call, const Value& x);  ///< null: a plain layer
-};
+/// Null: a plain layer.
+using Function = Named<Value (*)(const Call& call, const Value& x)>;
 constexpr std::array kFunctions{
     Function{"hard_sigmoid", hard_sigmoid},
     Function{"hard_tanh", hard_tanh},
@@ -168,7 +166,7 @@ Value activate(const Call& call, const Value& value, const Json& activation) {
   }
   if (!activation.is_string()) throw Error("its activation is neither a name nor an object");
   const Function& function = find_in(functions(), activation.get<std::string>(), "activation");
-  if (function.apply != nullptr) return function.apply(call, value);
+  if (function.value != nullptr) return function.value(call, value);
   const std::string_view layer = find_named(plain_layers(), function.name, &PlainLayer::function)->name;
   return last_node(call, {{"layer", layer}}, {value}, layer);
 }

@@ -35,6 +35,10 @@ Json extents_of(const WindowAxes& axes, std::int64_t WindowAxis::*each) {
   return list;
 }
 
+bool any_above(const WindowAxes& axes, std::int64_t WindowAxis::*each, std::int64_t most) {
+  return std::ranges::any_of(axes, [&](const WindowAxis& axis) { return axis.*each > most; });
+}
+
 nn::Border border_of(const WindowAxes& axes) {
   const WindowAxis& rows = axes.front();
   const WindowAxis columns = axes.size() > 1 ? axes[1] : WindowAxis{};
@@ -48,6 +52,13 @@ std::vector<const nn::Node*> readers_of(const nn::Graph& graph, std::size_t inde
     readers.insert(readers.end(), static_cast<std::size_t>(uses), &node);
   }
   return readers;
+}
+
+Json normalization_config(const Statistics& statistics) {
+  return {{"axis", Json::array({-1})},
+          {"invert", false},
+          {"mean", statistics.mean},
+          {"variance", statistics.variance}};
 }
 
 Shape Composition::output() const { return keras_shape(node.shape); }

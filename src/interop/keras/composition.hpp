@@ -11,6 +11,7 @@
 #include "convoke/nn/graph.hpp"
 #include "interop/keras/functional_model.hpp"
 #include "interop/layer_settings.hpp"
+#include "interop/model_builder.hpp"
 
 namespace convoke::interop::keras_export {
 
@@ -81,6 +82,9 @@ class Composition : public WrittenNode<ComposedModel> {
 KerasWeight weight_of(std::span<const float> values, std::string name, const Shape& shape,
                       std::vector<std::size_t> axes, std::string path = {});
 
+/// Returns the settings of a Normalization over the last axis.
+Json normalization_config(const Statistics& statistics);
+
 /// Adds the penalties to the settings of a layer with these weights.
 void add_regularizers(const std::vector<KerasWeight>& weights, const nn::ParameterOptions& options,
                       Json& config);
@@ -89,6 +93,8 @@ void add_regularizers(const std::vector<KerasWeight>& weights, const nn::Paramet
 Shape keras_shape(const Shape& shape);
 /// Returns [height, width] or [time] of windows as JSON: `each` of the axes.
 Json extents_of(const WindowAxes& axes, std::int64_t WindowAxis::*each);
+/// True if `each` is above `most` along one of the axes.
+bool any_above(const WindowAxes& axes, std::int64_t WindowAxis::*each, std::int64_t most);
 /// Returns the padding of windows as a border of an image.
 nn::Border border_of(const WindowAxes& axes);
 

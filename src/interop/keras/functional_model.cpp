@@ -27,7 +27,7 @@ KerasTensor FunctionalModel::add_input(const Shape& shape, bool tokens) {
               {"sparse", false},
               {"name", "input"}};
   names_["input"] = 1;
-  layers_.push_back({"InputLayer", "input", std::move(config), {}, {{}}, {shape}});
+  layers_.push_back({"InputLayer", "input", std::move(config), {}, {{}}});
   return {.layer = layers_.size() - 1, .call = 0, .shape = shape};
 }
 
@@ -38,7 +38,7 @@ KerasTensor FunctionalModel::add(std::string_view class_name, const std::string&
   Json all{{"name", own}, {"dtype", "float32"}};
   if (!weights.empty()) all["trainable"] = trainable;
   all.update(config);
-  layers_.push_back({std::string(class_name), own, std::move(all), std::move(weights), {}, {}});
+  layers_.push_back({std::string(class_name), own, std::move(all), std::move(weights), {}});
   return call(layers_.size() - 1, std::move(inputs), std::move(output));
 }
 
@@ -57,14 +57,13 @@ KerasTensor FunctionalModel::add_function(KerasFunction function, const std::str
   if (!keras3)
     config.update(Json{{"trainable", true}, {"dtype", "float32"}, {"function", function.tensorflow}});
   const std::string class_name = keras3 ? function.class_name : "TFOpLambda";
-  layers_.push_back({class_name, own, std::move(config), {}, {}, {}, std::move(function)});
+  layers_.push_back({class_name, own, std::move(config), {}, {}, std::move(function)});
   return call(layers_.size() - 1, std::move(inputs), std::move(output));
 }
 
 KerasTensor FunctionalModel::call(std::size_t layer, std::vector<KerasTensor> inputs, Shape output) {
   KerasLayer& called = layers_[layer];
   called.calls.push_back(std::move(inputs));
-  called.outputs.push_back(output);
   return {.layer = layer, .call = called.calls.size() - 1, .shape = std::move(output)};
 }
 

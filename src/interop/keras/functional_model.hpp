@@ -51,7 +51,6 @@ struct KerasLayer {
   Json config;
   std::vector<KerasWeight> weights;             ///< in the order of Keras' layer
   std::vector<std::vector<KerasTensor>> calls;  ///< the inputs of each
-  std::vector<Shape> outputs;                   ///< of each call
   std::optional<KerasFunction> function = {};   ///< it is no layer
 };
 

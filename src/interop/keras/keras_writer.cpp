@@ -14,6 +14,7 @@
 #include "interop/format.hpp"
 #include "interop/keras/composition.hpp"
 #include "interop/keras/config.hpp"
+#include "interop/model_builder.hpp"
 #include "interop/outputs.hpp"
 #include "interop/plain_layers.hpp"
 
@@ -23,6 +24,7 @@ namespace {
 // Whose configuration these files have.
 constexpr const char* kKeras3 = "3.0.0";
 constexpr const char* kKeras2 = "2.15.0";
+constexpr const char* kOptimizer = "Adam";
 
 // A model with its output, and the values that fill its weights.
 struct Written {
@@ -46,19 +48,16 @@ KerasTensor compose_normalization(FunctionalModel& out, const data::Normalizatio
     return out.add("Rescaling", "normalization", {{"scale", scale[0]}, {"offset", shift[0]}}, {}, {input},
                    input.shape);
   }
-  std::vector<double> mean, variance;
   for (std::size_t i = 0; i < scale.size(); ++i) {
-    if (!(scale[i] > 0)) {
-      throw Error(fmt::format("the normalization's scale of channel {} is {}, which Keras cannot express", i,
-                              scale[i]),
-                  "leave out --raw-input");
-    }
-    mean.push_back(-static_cast<double>(shift[i]) / static_cast<double>(scale[i]));
-    variance.push_back(1 / (static_cast<double>(scale[i]) * static_cast<double>(scale[i])));
+    if (scale[i] > 0) continue;
+    throw Error(
+        fmt::format("the normalization's scale of channel {} is {}, which Keras cannot express", i, scale[i]),
+        "leave out --raw-input");
   }
-  return out.add("Normalization", "normalization",
-                 {{"axis", Json::array({-1})}, {"invert", false}, {"mean", mean}, {"variance", variance}}, {},
-                 {input}, input.shape);
+  return out.add(
+      "Normalization", "normalization",
+      normalization_config(statistics_of({scale.begin(), scale.end()}, {shift.begin(), shift.end()})), {},
+      {input}, input.shape);
 }
 
 Written compose_all(const run::ModelSet& models, const ExportOptions& options, KerasDialect dialect) {
@@ -91,7 +90,6 @@ Written compose_all(const run::ModelSet& models, const ExportOptions& options, K
 }
 
 struct Compilation {
-  std::string optimizer_class = "Adam";
   Json optimizer, loss;
   std::string loss_class;
 };
@@ -156,7 +154,7 @@ Json keras3_config(const Written& written, const run::ModelSet& models) {
               {"config", written.model.config(written.output)},
               {"registered_name", "Functional"}};
   config["compile_config"] = {
-      {"optimizer", keras3_object("keras.optimizers", compilation.optimizer_class, compilation.optimizer)},
+      {"optimizer", keras3_object("keras.optimizers", kOptimizer, compilation.optimizer)},
       {"loss", keras3_object("keras.losses", compilation.loss_class, compilation.loss)},
       {"loss_weights", nullptr},
       {"metrics", Json::array({"accuracy"})},
@@ -196,12 +194,11 @@ void write_keras2_weights(hdf5::File& out, const Written& written) {
 
 Json keras2_training(const run::ModelSet& models) {
   const Compilation compilation = compilation_of(models);
-  return {
-      {"loss", {{"class_name", compilation.loss_class}, {"config", compilation.loss}}},
-      {"metrics", Json::array({"accuracy"})},
-      {"weighted_metrics", nullptr},
-      {"loss_weights", nullptr},
-      {"optimizer_config", {{"class_name", compilation.optimizer_class}, {"config", compilation.optimizer}}}};
+  return {{"loss", {{"class_name", compilation.loss_class}, {"config", compilation.loss}}},
+          {"metrics", Json::array({"accuracy"})},
+          {"weighted_metrics", nullptr},
+          {"loss_weights", nullptr},
+          {"optimizer_config", {{"class_name", kOptimizer}, {"config", compilation.optimizer}}}};
 }
 
 }  // namespace

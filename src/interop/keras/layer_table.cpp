@@ -36,9 +36,7 @@ constexpr std::array<std::string_view, 18> kAugmentations{
 };
 
 /// Classes that cannot be converted, and what to do.
-struct Replacement {
-  std::string_view name, advice;
-};
+using Replacement = Named<std::string_view>;
 constexpr std::array kReplacements{
     Replacement{"Lambda", "it holds Python code, which is never run: write it with layers, e.g. Rescaling"},
     Replacement{"TFOpLambda", "save the model again with Keras layers in place of TensorFlow functions"},
@@ -151,7 +149,7 @@ Convert find_layer(const std::string& class_name) {
   if (const Convert convert = function_of(class_name)) return convert;
   const Replacement* other = find_named(kReplacements, class_name);
   throw Error("layers of this class cannot be converted",
-              std::string(other != nullptr ? other->advice : "docs/interop.md lists the layers that can be"));
+              std::string(other != nullptr ? other->value : "docs/interop.md lists the layers that can be"));
 }
 
 std::vector<std::string> layer_classes() {

@@ -57,7 +57,7 @@ Value convert_rescaling(const Call& call) {
       std::any_of(scale.begin(), scale.end(), [](double s) { return s <= 0; })) {
     call.config().refuse("scale", "positive numbers are supported, one for each channel");
   }
-  return call.add(standardize_to(scale, offset), call.plain_input());
+  return call.add(standardize_by(statistics_of(scale, offset)), call.plain_input());
 }
 
 Value convert_normalization(const Call& call) {
@@ -82,7 +82,7 @@ Value convert_normalization(const Call& call) {
   }
   constexpr double kLeast = 1e-14;  // Keras divides by at least 1e-7
   for (double& v : variance) v = std::max(v, kLeast);
-  return call.add(standardize_by(mean, variance), call.plain(x));
+  return call.add(standardize_by({mean, variance}), call.plain(x));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ Value combined_by_channel(const Call& call, const std::vector<double>& numbers, 
     means.push_back(!adds ? 0.0 : kind == "Subtract" && !numbers_first ? number : -number);
     variances.push_back(adds ? 1.0 : divides ? number * number : 1 / (number * number));
   }
-  return call.add(standardize_by(means, variances), x);
+  return call.add(standardize_by({means, variances}), x);
 }
 
 // scale x + offset for x + c, x - c, c - x, x * c and x / c; max(x, c) and min(x, c)
@@ -198,9 +198,7 @@ std::vector<std::string> operation_names() {
 }
 
 /// TensorFlow's functions with the names that keras.ops has for them.
-struct TensorFlowFunction {
-  std::string_view name, kind;
-};
+using TensorFlowFunction = Named<std::string_view>;
 constexpr std::array kTensorFlowFunctions{
     TensorFlowFunction{"__operators__.add", "Add"},
     TensorFlowFunction{"__operators__.getitem", "GetItem"},
@@ -245,7 +243,7 @@ Value convert_tensorflow(const Call& call) {
                 "save the model again with Keras layers in place of TensorFlow functions");
   }
   Call::Options options = call.options();
-  options.class_name = elementwise != nullptr ? elementwise->keras : function->kind;
+  options.class_name = elementwise != nullptr ? elementwise->keras : function->value;
   options.is_operation = true;
   return convert_operation(
       Call(call.context(), call.config().json(), std::move(options), call.inputs(), call.arguments()));

@@ -280,10 +280,7 @@ Parts all_of(const Parts& parts) {
   return parts.tokens ? Parts{.tokens = parts.tokens} : parts;
 }
 
-struct MaskOperation {
-  std::string_view name;
-  Parts (*mask)(const Call& call);
-};
+using MaskOperation = Named<Parts (*)(const Call& call)>;
 constexpr std::array kMaskOperations{
     MaskOperation{"NotEqual", tokens_present},
     MaskOperation{"OnesLike", [](const Call&) { return Parts{.ones = true}; }},
@@ -316,7 +313,7 @@ Value fold_mask(const Call& call) {
   require_last_axis(call);
   if (call.inputs().empty()) throw Error("reads no tensors");
   Value mask = call.inputs().front();
-  mask.mask_parts = operation.mask(call);
+  mask.mask_parts = operation.value(call);
   return mask;
 }
 

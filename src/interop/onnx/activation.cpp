@@ -118,9 +118,9 @@ View clipped(Call& call, const View& x, double low, double high) {
   if (low == 0) {
     y = apply(call, x, "relu");
   } else if (low > -kOpen) {
-    y = bounded(call, x, "maximum", low);
+    y = computed(call, "maximum", {x, low});
   }
-  return high < kOpen ? bounded(call, y, "minimum", high) : y;
+  return high < kOpen ? computed(call, "minimum", {y, high}) : y;
 }
 
 void convert_clip(Call& call) {

@@ -138,14 +138,9 @@ void convert_sum(Call& call) {
   call.give(result);
 }
 
-/// An operand: a value, or a number.
-using Operand = std::variant<View, double>;
-
 /// Returns the numbers of a constant as a value over the samples of `like`: where(0, x, 0) + constant.
 View filled(Call& call, const View& like, const Constant& constant) {
-  const View zeros = call.elementwise(
-      like, {{"layer", "elementwise"}, {"function", "where"}, {"operands", Value::Array{"0", "x", "0"}}});
-  const View result = shifted_by(call, zeros, constant);
+  const View result = shifted_by(call, computed(call, "where", {0.0, like, 0.0}), constant);
   call.builder().freeze(result.node);
   return result;
 }
@@ -157,19 +152,6 @@ Operand operand_of(Call& call, std::size_t input, const View& like) {
   if (widens || !constant.uniform()) return filled(call, like, constant);
   if (std::isnan(*constant.uniform())) call.refuse("computes with a constant that is not a number");
   return static_cast<double>(*constant.uniform());
-}
-
-View computed(Call& call, std::string_view function, const std::vector<Operand>& operands) {
-  Value::Array list;
-  std::vector<View> views;
-  for (const Operand& operand : operands) {
-    const double* number = std::get_if<double>(&operand);
-    list.emplace_back(number == nullptr ? "x" : fmt::format("{}", *number));
-    if (number == nullptr) views.push_back(std::get<View>(operand));
-  }
-  Aligned inputs = aligned(call, broadcast_all(call, views));
-  const Settings layer{{"layer", "elementwise"}, {"function", function}, {"operands", std::move(list)}};
-  return inputs.view.with_node(call.add(layer, std::move(inputs.nodes)));
 }
 
 }  // namespace
@@ -264,10 +246,17 @@ View merged(Call& call, std::string_view layer, const std::vector<View>& views) 
   return inputs.view.with_node(call.add({{"layer", layer}}, std::move(inputs.nodes)));
 }
 
-View bounded(Call& call, const View& x, const char* function, double bound) {
-  return call.elementwise(x, {{"layer", "elementwise"},
-                              {"function", function},
-                              {"operands", Value::Array{"x", fmt::format("{}", bound)}}});
+View computed(Call& call, std::string_view function, const std::vector<Operand>& operands) {
+  Value::Array list;
+  std::vector<View> views;
+  for (const Operand& operand : operands) {
+    const double* number = std::get_if<double>(&operand);
+    list.emplace_back(number == nullptr ? "x" : fmt::format("{}", *number));
+    if (number == nullptr) views.push_back(std::get<View>(operand));
+  }
+  Aligned inputs = aligned(call, broadcast_all(call, views));
+  const Settings layer{{"layer", "elementwise"}, {"function", function}, {"operands", std::move(list)}};
+  return inputs.view.with_node(call.add(layer, std::move(inputs.nodes)));
 }
 
 View rescaled(Call& call, const View& view, double scale, double offset) {
@@ -288,7 +277,7 @@ View scaled_by(Call& call, const View& view, const Constant& constant) {
   const bool positive = std::all_of(values.begin(), values.end(), [](float v) { return v > 0; });
   if (positive && !call.import().is_learned(view.node)) {
     const std::vector<double> scale(values.begin(), values.end()), shift(values.size(), 0);
-    return call.elementwise(operand.view, standardize_to(scale, shift));
+    return call.elementwise(operand.view, standardize_by(statistics_of(scale, shift)));
   }
   const std::size_t node = call.add({{"layer", "channel_scale"}}, {operand.view.node}, &constant);
   call.import().give(node, "gamma", operand.constant);
@@ -305,7 +294,7 @@ View shifted_by(Call& call, const View& view, const Constant& constant) {
   if (!call.import().is_learned(view.node)) {
     const std::vector<float> values = operand.constant.floats();
     const std::vector<double> scale(values.size(), 1), shift(values.begin(), values.end());
-    return call.elementwise(operand.view, standardize_to(scale, shift));
+    return call.elementwise(operand.view, standardize_by(statistics_of(scale, shift)));
   }
   constexpr double kEpsilon = 0x1p-10;
   const std::size_t node =

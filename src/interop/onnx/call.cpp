@@ -91,6 +91,12 @@ std::vector<std::int64_t> Call::numbers(std::size_t input, std::string_view what
   return list;
 }
 
+std::vector<Dim> Call::shape(std::size_t input) const {
+  const Constant& given = constant(input, "shape");
+  if (!given.is_numbers()) refuse("has a shape that is not whole numbers");
+  return given.numbers;
+}
+
 void Call::expect_shape(std::size_t input, const std::vector<Dim>& wanted) const {
   if (!has(input)) return;
   const Constant& shape = constant(input, "shape");

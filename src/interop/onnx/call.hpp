@@ -82,6 +82,8 @@ class Call {
   const Constant& constant(std::size_t input, std::string_view what) const;
   /// Returns the whole numbers of a constant input, none of which depends on the batch.
   std::vector<std::int64_t> numbers(std::size_t input, std::string_view what) const;
+  /// Returns the whole numbers of a constant input that is a shape.
+  std::vector<Dim> shape(std::size_t input) const;
 
   bool has_attribute(const std::string& name) const { return find_attribute(node_, name) != nullptr; }
   std::int64_t integer(const std::string& name, std::int64_t fallback) const {

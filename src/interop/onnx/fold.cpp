@@ -108,10 +108,7 @@ Array combined(const Binary& op, const Array& a, const Array& b) {
   return op.boolean ? result.as_whole() : result;
 }
 
-struct Unary {
-  std::string_view name;
-  float (*real)(float);
-};
+using Unary = Named<float (*)(float)>;
 constexpr std::array kUnary{
     Unary{"Sqrt", [](float x) { return std::sqrt(x); }},
     Unary{"Reciprocal", [](float x) { return 1 / x; }},
@@ -130,7 +127,7 @@ constexpr std::array kUnary{
 
 Array mapped(const Unary& op, const Array& array) {
   Array result = array.as_floats();
-  std::transform(result.floats.begin(), result.floats.end(), result.floats.begin(), op.real);
+  std::transform(result.floats.begin(), result.floats.end(), result.floats.begin(), op.value);
   return array.whole ? result.as_whole() : result;
 }
 
@@ -225,10 +222,8 @@ Array reduced(const Reduction& op, const Array& array, const std::vector<std::si
 
 /// Returns the extents of a constant shape. Along the batch the extent is 1: constants are broadcast.
 Shape shape_in(Call& call, std::size_t input) {
-  const Constant& given = call.constant(input, "shape");
-  if (!given.is_numbers()) call.refuse("has a shape that is not whole numbers");
   std::vector<std::int64_t> extents;
-  for (const Dim dim : given.numbers) extents.push_back(dim.batch ? 1 : dim.value);
+  for (const Dim dim : call.shape(input)) extents.push_back(dim.batch ? 1 : dim.value);
   return Shape(extents);
 }
 
@@ -322,10 +317,7 @@ Array batch_normalized(Call& call) {
 }
 
 /// A constant that is made.
-struct Made {
-  std::string_view name;
-  Array (*make)(Call& call);
-};
+using Made = Named<Array (*)(Call& call)>;
 constexpr std::array kMade{
     Made{"BatchNormalization", batch_normalized},
     Made{"Clip", clipped},
@@ -362,7 +354,7 @@ Array combined(std::string_view op, const Array& x, const Array& y) {
 bool fold(Call& call) {
   const std::string& op = call.node().op;
   if (const Made* made = find_named(kMade, op)) {
-    give_array(call, made->make(call));
+    give_array(call, made->value(call));
   } else if (const Reduction* reduction = find_named(kReductions, op)) {
     const Array array = array_of(call);
     give_array(call, reduced(*reduction, array, reduced_axes(call, array.shape.rank()),

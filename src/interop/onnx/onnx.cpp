@@ -60,9 +60,7 @@ std::optional<Operator> find_operator(const NodeProto& node) {
 }
 
 /// Another export or layer that can replace an operator.
-struct Advice {
-  std::string_view name, hint;
-};
+using Advice = Named<std::string_view>;
 constexpr std::array kAdvice{
     Advice{"LpPool", "use average_pool or max_pool"},
     Advice{"RNN", "Convoke has lstm and gru"},
@@ -91,7 +89,7 @@ constexpr std::array<std::string_view, 10> kOfQuantized{
   throw Error(fmt::format("{}: Convoke has no layer for this operator", describe(node)),
               advice == nullptr ? "cut the model before this node, or write this part with the operators "
                                   "that docs/interop.md lists"
-                                : std::string(advice->hint));
+                                : std::string(advice->value));
 }
 
 void convert(Import& import, const NodeProto& node, const std::filesystem::path& folder, int depth = 0);
@@ -173,9 +171,8 @@ void choose_output(ModelProto& model, const std::string& wanted, std::vector<std
 bool only_names(const Source& source, const NodeProto& node) {
   if (node.op != "Cast") return node.op == "Identity";
   const std::int64_t type = attribute_of(node, "to", &Attribute::integer, std::int64_t{1});
-  const bool real = type == 1 || type == 10 || type == 11 || type == 16;
   const NodeProto* before = source.producer(node.inputs[0]);
-  return real || (before != nullptr && before->op == "ArgMax");
+  return is_real(type) || (before != nullptr && before->op == "ArgMax");
 }
 
 /// Returns the value that our network gives: the output, before what does not belong to a network.

@@ -1,6 +1,8 @@
 #pragma once
 #include <initializer_list>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "interop/onnx/call.hpp"
 
@@ -43,8 +45,10 @@ View scaled_by(Call& call, const View& view, const Constant& constant);
 View shifted_by(Call& call, const View& view, const Constant& constant);
 /// Adds a layer without settings, "add", "subtract" and others, of values that are broadcast to one shape.
 View merged(Call& call, std::string_view layer, const std::vector<View>& views);
-/// Returns the result of a function, "minimum" or "maximum", of each element and a number.
-View bounded(Call& call, const View& x, const char* function, double bound);
+/// An operand of a function of our elementwise layer: a value, or a number.
+using Operand = std::variant<View, double>;
+/// Returns the result of a function, "minimum" and others, of operands that are broadcast to one shape.
+View computed(Call& call, std::string_view function, const std::vector<Operand>& operands);
 /// Returns scale x + offset.
 View rescaled(Call& call, const View& view, double scale, double offset);
 /// Returns the mean ("global_average_pool") or the maximum ("global_max_pool") over some axes, which `keep`

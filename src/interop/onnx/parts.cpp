@@ -183,19 +183,13 @@ void convert_pad(Call& call) {
   if (value == 0) return call.give(padded);
   // where(inside, padded, value): x - value, padded with zeros, would lose the digits of x below those of
   // value.
-  const auto where = [](Value::Array operands) {
-    return Settings{{"layer", "elementwise"}, {"function", "where"}, {"operands", std::move(operands)}};
-  };
-  const View inside = zero_padded(call, call.elementwise(x, where({"0", "x", "1"})), before, after);
-  call.give(
-      padded.with_node(call.add(where({"x", "x", fmt::format("{}", value)}), {inside.node, padded.node})));
+  const View inside = zero_padded(call, computed(call, "where", {0.0, x, 1.0}), before, after);
+  call.give(computed(call, "where", {inside, padded, value}));
 }
 
 void convert_expand(Call& call) {
   const View& x = call.view(0);
-  const Constant& shape = call.constant(1, "shape");
-  if (!shape.is_numbers()) call.refuse("has a shape that is not whole numbers");
-  std::vector<Dim> to = shape.numbers;
+  std::vector<Dim> to = call.shape(1);
   if (to.size() < x.rank()) to.insert(to.begin(), x.rank() - to.size(), Dim{1});
   for (std::size_t i = 0; i < x.rank(); ++i) {
     Dim& wanted = to[i + to.size() - x.rank()];

@@ -89,9 +89,9 @@ void convert_quantize(Call& call) {
   if (low == 0 && !positive) {
     x = call.elementwise(x, {{"layer", "relu"}});
   } else if (low != 0) {
-    x = bounded(call, x, "maximum", low);
+    x = computed(call, "maximum", {x, low});
   }
-  call.give(bounded(call, x, "minimum", high));
+  call.give(computed(call, "minimum", {x, high}));
   call.builder().note(
       "The model is quantized: the rounding of its activations is left out, and their ranges remain.");
 }

@@ -106,7 +106,7 @@ void convert_identity(Call& call) { call.give(call.value(0)); }
 
 void convert_cast(Call& call) {
   const std::int64_t to = call.integer("to", 1);
-  const bool real = to == 1 || to == 10 || to == 11 || to == 16;
+  const bool real = is_real(to);
   if (call.is_constant(0)) return call.give(cast(call.constant(0, "input"), to, real));
   const View& x = call.view(0);
   if (is_boolean(call.import().source, call.node().inputs[0])) return call.give(x);  // 1 and 0 in any type
@@ -136,9 +136,7 @@ void convert_reshape(Call& call) {
   if (call.has_attribute("shape")) {
     for (const std::int64_t extent : call.integers("shape")) to.push_back({extent});
   } else {
-    const Constant& shape = call.constant(1, "shape");
-    if (!shape.is_numbers()) call.refuse("has a shape that is not whole numbers");
-    to = shape.numbers;
+    to = call.shape(1);
   }
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (to[i] != Dim{0} || call.integer("allowzero", 0) != 0) continue;

@@ -260,7 +260,7 @@ void convert_reduce_sum(Call& call) { call.give(summed(call, call.view(0))); }
 void convert_norm(Call& call) {
   const View& x = call.view(0);
   const View squares = x.with_node(call.add({{"layer", "multiply"}}, {x.node, x.node}));
-  const View sum = bounded(call, summed(call, squares), "maximum", std::numeric_limits<float>::min());
+  const View sum = computed(call, "maximum", {summed(call, squares), std::numeric_limits<float>::min()});
   call.give(call.elementwise(sum, {{"layer", "elementwise"}, {"function", "sqrt"}}));
 }
 

@@ -27,12 +27,17 @@ Shape kernel_shape(std::int64_t filters, std::int64_t inputs, const WindowAxes& 
   return Shape(extents);
 }
 
+// The operands of a layer with the bias, if it has one.
+std::vector<std::string> with_bias(Emission& e, std::vector<std::string> operands, std::int64_t filters) {
+  if (e.settings.flag("bias")) operands.push_back(e.weight("bias", "bias", {filters}));
+  return operands;
+}
+
 void convolve(Emission& e, std::int64_t filters, std::int64_t groups) {
   const auto axes = windows_of(e.settings, e.input_shape());
   std::vector<std::string> inputs{
       e.channels_first(), e.weight("weight", "weight", kernel_shape(filters, e.channels() / groups, axes))};
-  if (e.settings.flag("bias")) inputs.push_back(e.weight("bias", "bias", {filters}));
-  e.result_channels_first("Conv", std::move(inputs), attributes_of(axes, groups));
+  e.result_channels_first("Conv", with_bias(e, std::move(inputs), filters), attributes_of(axes, groups));
 }
 
 void emit_convolution(Emission& e) {
@@ -52,8 +57,7 @@ void emit_separable_convolution(Emission& e) {
       attributes_of(axes, e.channels()));
   std::vector<std::string> inputs{depthwise,
                                   e.weight("pointwise_weight", "pointwise_weight", {filters, inner, 1, 1})};
-  if (e.settings.flag("bias")) inputs.push_back(e.weight("bias", "bias", {filters}));
-  e.result("Conv", std::move(inputs), {{"kernel_shape", Integers{1, 1}}});
+  e.result("Conv", with_bias(e, std::move(inputs), filters), {{"kernel_shape", Integers{1, 1}}});
 }
 
 void emit_transposed_convolution(Emission& e) {
@@ -65,15 +69,13 @@ void emit_transposed_convolution(Emission& e) {
   const Shape own = kernel_shape(filters, in[0] / groups, axes);
   const auto swap = [=, values = e.values_of("weight")] { return swap_channels(values, own, groups); };
   std::vector<std::string> operands{e.input(), e.made_weight("weight", swapped_channels(own, groups), swap)};
-  if (e.settings.flag("bias")) operands.push_back(e.weight("bias", "bias", {filters}));
-  e.result("ConvTranspose", std::move(operands), attributes);
+  e.result("ConvTranspose", with_bias(e, std::move(operands), filters), attributes);
 }
 
 void emit_dense(Emission& e) {
   const std::int64_t units = e.settings.integer("units");
   std::vector<std::string> inputs{e.input(), e.weight("weight", "weight", {units, e.channels()})};
-  if (e.settings.flag("bias")) inputs.push_back(e.weight("bias", "bias", {units}));
-  e.result("Gemm", std::move(inputs), {{"transB", std::int64_t{1}}});
+  e.result("Gemm", with_bias(e, std::move(inputs), units), {{"transB", std::int64_t{1}}});
 }
 
 // How Keras is to convolve: TensorFlow has no strides with dilation, nor unequal strides for depthwise
@@ -85,13 +87,8 @@ struct Plan {
   bool skips = false;
 };
 
-bool strided(const WindowAxes& axes) {
-  return std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.stride > 1; });
-}
-
-bool dilated(const WindowAxes& axes) {
-  return std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.dilation > 1; });
-}
+bool strided(const WindowAxes& axes) { return any_above(axes, &WindowAxis::stride, 1); }
+bool dilated(const WindowAxes& axes) { return any_above(axes, &WindowAxis::dilation, 1); }
 
 Plan plan_of(Composition& c, bool depthwise) {
   Plan plan{windows_of(c.settings, c.input_shape()), c.input(), c.settings.text("padding"), false};

@@ -170,9 +170,7 @@ KerasTensor compose_standardize(Composition& c) {
   auto mean = c.settings.numbers("mean"), variance = c.settings.numbers("variance");
   mean.resize(static_cast<std::size_t>(c.channels()), mean.back());
   variance.resize(static_cast<std::size_t>(c.channels()), variance.back());
-  return c.layer("", "Normalization",
-                 {{"axis", Json::array({-1})}, {"invert", false}, {"mean", mean}, {"variance", variance}},
-                 c.input(), c.output());
+  return c.layer("", "Normalization", normalization_config({mean, variance}), c.input(), c.output());
 }
 
 }  // namespace

@@ -15,12 +15,9 @@ using namespace keras_export;
 using namespace onnx_export;
 
 // True if a window lies partly where `ceil` adds positions.
-bool beyond(const WindowAxes& axes) {
-  return std::any_of(axes.begin(), axes.end(), [](const WindowAxis& a) { return a.beyond > 0; });
-}
+bool beyond(const WindowAxes& axes) { return any_above(axes, &WindowAxis::beyond, 0); }
 bool padded(const WindowAxes& axes) {
-  return std::any_of(axes.begin(), axes.end(),
-                     [](const WindowAxis& a) { return a.before > 0 || a.after > 0; });
+  return any_above(axes, &WindowAxis::before, 0) || any_above(axes, &WindowAxis::after, 0);
 }
 
 // Windows of one size that tile the image; nothing if they are uneven.

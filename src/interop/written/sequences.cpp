@@ -9,8 +9,8 @@
 #include "interop/written_layers.hpp"
 
 // How layers for texts and sequences are written: attention, embeddings and recurrent layers.
-// Our attention with the convolutions of kernel 1 before and after it is Keras' MultiHeadAttention. Without them,
-// that layer has unit matrices in their place.
+// Our attention with the convolutions of kernel 1 before and after it is Keras' MultiHeadAttention. Without
+// them, that layer has unit matrices in their place.
 
 namespace convoke::interop {
 namespace {
