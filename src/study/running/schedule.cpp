@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
-#include "convoke/study/analysis/statistics.hpp"
 #include "convoke/study/running/configuration.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
 namespace {
 
-// Returns the makespan over the counted runs, on the machine with the most runs; empty before the first run.
+// Returns the makespan over the counted runs, on the machine with the most runs.
 std::optional<Statistics> makespan_of(std::span<const Measurement> runs) {
   const std::vector<MeasuredConfiguration> configurations = configurations_of(runs);
-  if (configurations.empty()) return std::nullopt;
   const Statistics* statistics =
       largest_configuration_at(configurations, configurations.front().at)->find("makespan_seconds");
   return statistics == nullptr ? std::nullopt : std::optional(*statistics);
@@ -41,6 +39,7 @@ void RunSchedule::record(std::size_t configuration, const Measurement& run, doub
     contended_.push_back({configuration, run.repeat, true});
   }
   history.runs.push_back(run);
+  history.makespan = makespan_of(history.runs);
   // The ranks of an emulated run were busy one after another.
   const double turns = run.has_mark("emulated") ? static_cast<double>(run.ranks) : 1;
   history.seconds += now ? seconds : turns * run.makespan_seconds.value_or(0);
@@ -59,7 +58,7 @@ bool RunSchedule::is_done(std::size_t configuration) const {
   if (is_given_up(configuration) || made >= rules_.at_most) return true;
   if (made < rules_.repeats) return false;
   // Counted runs only: contended ones may not count.
-  const std::optional<Statistics> makespan = makespan_of(history.runs);
+  const std::optional<Statistics>& makespan = history.makespan;
   return makespan && makespan->count >= rules_.repeats && makespan->relative_error &&
          *makespan->relative_error <= rules_.target;
 }
@@ -110,7 +109,7 @@ std::int64_t RunSchedule::runs_left(std::size_t configuration) const {
   const History& history = configurations_[configuration];
   const auto made = static_cast<std::int64_t>(history.made.size());
   std::int64_t more = std::max<std::int64_t>(0, rules_.repeats - made);
-  if (const std::optional<Statistics> makespan = makespan_of(history.runs)) {
+  if (const std::optional<Statistics>& makespan = history.makespan) {
     more = std::max({more, rules_.repeats - makespan->count,
                      runs_needed(*makespan, rules_.target).value_or(1)});  // one run: the number is unknown
   }

@@ -1,7 +1,6 @@
 #include "convoke/study/running/spin_loops.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <barrier>
@@ -13,6 +12,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/os/thread.hpp"
 
 namespace convoke::study {
@@ -28,14 +28,6 @@ double seconds_of(std::uint64_t iterations, const os::Stopwatch& watch = {}) {
   return watch.seconds();
 }
 
-// Binds this thread only; if the system refuses, the thread stays unbound.
-void move_to(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
-  sched_setaffinity(0, sizeof set, &set);
-}
-
 // Returns the seconds of spin() on each of `cores` (logical CPUs), with one thread on each; starts when
 // all threads are ready.
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations) {
@@ -44,7 +36,7 @@ std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations
   os::Stopwatch watch;
   std::barrier all_there(std::ssize(cores), [&]() noexcept { watch = {}; });
   const auto loop = [&](std::size_t i) {
-    move_to(cores[i]);
+    os::allow_cpus_of_thread(cores.subspan(i, 1));  // if the system refuses, the thread stays unbound
     all_there.arrive_and_wait();
     seconds[i] = seconds_of(iterations, watch);
   };

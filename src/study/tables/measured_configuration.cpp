@@ -64,9 +64,10 @@ std::vector<MeasuredConfiguration> grouped(std::span<const Measurement> measurem
   return configurations;
 }
 
-// Runs that failed before they recorded a machine count for the machine of the other runs of their
-// configuration.
-void take_failures(std::vector<MeasuredConfiguration>& configurations) {
+// Completes the configurations from their runs. Runs that failed before they recorded a machine count for the
+// machine of the other runs of their configuration.
+std::vector<MeasuredConfiguration> summarized(std::vector<MeasuredConfiguration> configurations) {
+  for (MeasuredConfiguration& configuration : configurations) summarize_runs(configuration);
   for (MeasuredConfiguration& configuration : configurations) {
     if (!configuration.runs.empty() || !configuration.at.machine.empty()) continue;
     const auto other = std::ranges::find_if(configurations, [&](const MeasuredConfiguration& each) {
@@ -77,6 +78,7 @@ void take_failures(std::vector<MeasuredConfiguration>& configurations) {
   std::erase_if(configurations, [](const MeasuredConfiguration& configuration) {
     return configuration.runs.empty() && configuration.failed == 0;
   });
+  return configurations;
 }
 
 }  // namespace
@@ -233,8 +235,7 @@ std::string_view MeasuredConfiguration::dataset_hash() const {
 }
 
 std::vector<MeasuredConfiguration> configurations_of(std::span<const Measurement> measurements) {
-  const std::vector<Measurement> study(measurements.begin(), measurements.end());
-  return configurations_of(std::span(&study, 1));
+  return summarized(grouped(measurements));
 }
 
 std::vector<MeasuredConfiguration> configurations_of(std::span<const std::vector<Measurement>> studies) {
@@ -247,9 +248,7 @@ std::vector<MeasuredConfiguration> configurations_of(std::span<const std::vector
       all.contended += of_study.contended;
     }
   }
-  for (MeasuredConfiguration& configuration : configurations) summarize_runs(configuration);
-  take_failures(configurations);
-  return configurations;
+  return summarized(std::move(configurations));
 }
 
 }  // namespace convoke::study

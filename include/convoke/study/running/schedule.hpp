@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "convoke/study/analysis/statistics.hpp"
 #include "convoke/study/running/study_file.hpp"
 #include "convoke/study/tables/measurement.hpp"
 
@@ -56,10 +57,11 @@ class RunSchedule {
 
  private:
   struct History {
-    std::vector<Measurement> runs;      // that did not fail
-    double seconds = 0;                 // their sum
-    std::int64_t failures = 0;          // consecutive, in this session
-    std::map<std::int64_t, bool> made;  // repeats that did not fail; true if not contended, or repeated
+    std::vector<Measurement> runs;            // that did not fail
+    std::optional<Statistics> makespan = {};  // of those that count, on the machine with the most of them
+    double seconds = 0;                       // their sum
+    std::int64_t failures = 0;                // consecutive, in this session
+    std::map<std::int64_t, bool> made;        // repeats that did not fail; true if not contended, or repeated
   };
   bool wants(std::size_t configuration, std::int64_t repeat) const;
   std::int64_t runs_ahead(std::size_t configuration) const;
