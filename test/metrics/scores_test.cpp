@@ -136,10 +136,12 @@ TEST_CASE("ROC AUC by hand, and in undefined cases") {
   CHECK(std::isnan(roc_pairs({}, {}, 1).area()));
 }
 
-// The points of all thresholds, counted one by one, and the line between them; at one x, the highest.
-double slow_curve(const std::vector<double>& scores, const std::vector<std::int32_t>& truth,
-                  std::int32_t positive, double x) {
-  std::vector<std::pair<double, double>> points{{0, 0}};
+using Points = std::vector<std::pair<double, double>>;
+
+// The points of all thresholds, counted one by one.
+Points slow_points(const std::vector<double>& scores, const std::vector<std::int32_t>& truth,
+                   std::int32_t positive) {
+  Points points{{0, 0}};
   std::vector<double> thresholds = scores;
   std::sort(thresholds.rbegin(), thresholds.rend());
   for (const double threshold : thresholds) {
@@ -150,6 +152,11 @@ double slow_curve(const std::vector<double>& scores, const std::vector<std::int3
     }
     points.emplace_back(found[0] / all[0], found[1] / all[1]);
   }
+  return points;
+}
+
+// The line between the points; at one x, the highest.
+double height_at(double x, const Points& points) {
   double y = 0;
   for (std::size_t p = 0; p < points.size(); ++p) {
     if (points[p].first == x) y = std::max(y, points[p].second);
@@ -170,8 +177,9 @@ TEST_CASE("a ROC curve equals the points of all thresholds, and undefined ones a
       const std::vector<double>& scores = scored.scores[static_cast<std::size_t>(c)];
       const std::vector<double> curve = roc_curve(scores, scored.truth, c);
       REQUIRE(curve.size() == grid.size());
+      const Points points = slow_points(scores, scored.truth, c);
       for (std::size_t i = 0; i < grid.size(); ++i)
-        CHECK(curve[i] == Approx(slow_curve(scores, scored.truth, c, grid[i])).epsilon(1e-12));
+        CHECK(curve[i] == Approx(height_at(grid[i], points)).epsilon(1e-12));
     }
   }
   // Two positives first, then a tie of one positive and one negative, then a negative.

@@ -98,12 +98,9 @@ std::int32_t slow_mean(const RandomPredictions& b, std::int64_t members, std::in
 
 }  // namespace
 
-TEST_CASE("majority: most votes win, regardless of the probabilities") {
+TEST_CASE("majority: most votes win; the highest summed probability and then the lowest label break ties") {
   CHECK(elect("majority", {{0.4F, 0.6F}, {0.45F, 0.55F}, {1.0F, 0.0F}}) == 1);
   CHECK(elect("mean", {{0.4F, 0.6F}, {0.45F, 0.55F}, {1.0F, 0.0F}}) == 0);
-}
-
-TEST_CASE("majority: the highest summed probability breaks a tie of votes") {
   CHECK(elect("majority", {{0.5F, 0.25F, 0.25F}, {0.125F, 0.25F, 0.625F}}) == 2);
   CHECK(elect("majority", {{0.625F, 0.25F, 0.125F}, {0.25F, 0.25F, 0.5F}}) == 0);
   // Class 1 has the highest sum (1.25 of 4) but no vote; classes 0 and 2 have two votes each, and 2 has the
@@ -112,14 +109,8 @@ TEST_CASE("majority: the highest summed probability breaks a tie of votes") {
       elect("majority",
             {{0.5F, 0.375F, 0.125F}, {0.5F, 0.375F, 0.125F}, {0.0F, 0.25F, 0.75F}, {0.0F, 0.375F, 0.625F}}) ==
       2);
-}
-
-TEST_CASE("majority: the lowest label breaks a tie of votes and sums") {
   CHECK(elect("majority", {{0.25F, 0.5F, 0.25F}, {0.25F, 0.25F, 0.5F}}) == 1);
   CHECK(elect("majority", {{0.25F, 0.25F, 0.5F}, {0.25F, 0.5F, 0.25F}}) == 1);
-}
-
-TEST_CASE("majority: a member that cannot decide votes for the lowest label") {
   CHECK(elect("majority", {{0.2F, 0.4F, 0.4F}}) == 1);
   // Votes: 1 (tie of 1 and 2), 2, 1.
   CHECK(elect("majority", {{0.0F, 0.5F, 0.5F}, {0.0F, 0.0F, 1.0F}, {0.0F, 0.75F, 0.25F}}) == 1);

@@ -171,6 +171,8 @@ TEST_CASE("a strategy says when the models are averaged for the first time") {
 
 TEST_CASE("1,024 ranks are simulated, on few nodes and on many") {
   StepProfile large = profile();
+  large.backward.clear();
+  for (int i = 0; i < 60; ++i) large.backward.push_back({kBucket, 6e-3 - i * 1e-4});
   for (const int on_node : {1, 64}) {
     Cluster cluster = network(1e9, 1e-5);
     cluster.ranks_per_node = on_node;
@@ -183,9 +185,9 @@ TEST_CASE("1,024 ranks are simulated, on few nodes and on many") {
 }
 
 TEST_CASE("in weak scaling every rank computes as much as one rank") {
-  const StepPrediction step = predict_step(profile(), network(1e18), 1000, kWeak);
+  const StepPrediction step = predict_step(profile(), network(1e18), 100, kWeak);
   CHECK(step.seconds() == near(0.162));
-  CHECK(step.speedup == Approx(1000).epsilon(1e-3));
+  CHECK(step.speedup == Approx(100).epsilon(1e-3));
   CHECK(step.efficiency == Approx(1).epsilon(1e-3));
 }
 

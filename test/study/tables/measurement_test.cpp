@@ -6,7 +6,6 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
-#include "support/source_path.hpp"
 
 using namespace convoke::study;
 
@@ -159,14 +158,6 @@ TEST_CASE("a table may be separated by semicolons") {
 TEST_CASE("without a column of ranks their number is unknown") {
   CHECK(read_table(Csv("mode,seconds\nparallel,3\n").file).rows[0].measurement.ranks == 0);
   CHECK(read_table(Csv("ranks,mode,seconds\n,parallel,3\n").file).rows[0].measurement.ranks == 0);
-}
-
-TEST_CASE("every published table can be read") {
-  for (const auto& entry : fs::directory_iterator(source_path("docs/results/published"))) {
-    if (entry.path().extension() != ".csv") continue;
-    CAPTURE(entry.path().filename().string());
-    CHECK(read_table(entry.path()).rows.size() >= 2);
-  }
 }
 
 TEST_CASE("an invalid table is refused with its place") {
