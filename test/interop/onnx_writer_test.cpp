@@ -159,19 +159,6 @@ TEST_CASE("raw input for a network that takes BGR has its channels reversed") {
   CHECK(written.metadata.at("channel_order") == "reversed");
 }
 
-TEST_CASE("an ensemble is the mean of its members' probabilities") {
-  const Written written = write_and_read("classifier", 3);
-  const Names ops = written.ops();
-  CHECK(std::count(ops.begin(), ops.end(), "Conv") == 3);
-  CHECK(std::count(ops.begin(), ops.end(), "Softmax") == 3);
-  CHECK(ops.back() == "Mean");
-  CHECK(written.nodes.back().inputs.size() == 3);
-  CHECK(written.metadata.at("output") == "probabilities");
-  CHECK(written.floats.at("member_0.output.weight") != written.floats.at("member_2.output.weight"));
-  const Names with_softmax = write_and_read("dense", 2).ops();
-  CHECK(std::count(with_softmax.begin(), with_softmax.end(), "Softmax") == 2);
-}
-
 TEST_CASE("shared parameters are stored once") {
   const Written written = write_and_read("shared");
   Names weights;
@@ -179,32 +166,6 @@ TEST_CASE("shared parameters are stored once") {
     if (node.op == "Conv" || node.op == "Gemm") weights.push_back(node.inputs[1]);
   CHECK(weights == Names{"conv.weight", "conv.weight", "fc.weight", "fc.weight"});
   CHECK(written.floats.size() == 4);
-}
-
-TEST_CASE("the gates of an LSTM are in ONNX's order") {
-  const run::ModelSet models = make_sample(sample_model("lstm"));
-  const Written written = write_and_read(models);
-  // weight (4 x 3, 4), recurrent_weight (4 x 3, 3), bias (4 x 3): gates i, f, g, o become i, o, f, g
-  std::vector<float> expected;
-  for (const std::size_t gate : {0, 3, 1, 2}) {
-    const auto values = stored(models, gate * 12, 12);
-    expected.insert(expected.end(), values.begin(), values.end());
-  }
-  CHECK(written.floats.at("lstm_1.W") == expected);
-  CHECK(written.floats.at("lstm_1.B").size() == 24);
-  CHECK(written.floats.at("lstm_1.B")[3] == stored(models, 48 + 36 + 9, 1)[0]);
-  CHECK(written.floats.at("lstm_1.B")[12] == 0);
-}
-
-TEST_CASE("a transposed convolution's weight swaps inputs and outputs within each group") {
-  const run::ModelSet models = make_sample(sample_model("conv2d_transpose-groups"));
-  const std::vector<float> written = write_and_read(models).floats.at("conv2d_transpose_1.weight");
-  const std::vector<float>& own = models.members[0].parameters;  // (6, 2, 3, 3) -> (4, 3, 3, 3)
-  for (std::size_t g = 0; g < 2; ++g)
-    for (std::size_t o = 0; o < 3; ++o)
-      for (std::size_t i = 0; i < 2; ++i)
-        for (std::size_t k = 0; k < 9; ++k)
-          CHECK(written[((g * 2 + i) * 3 + o) * 9 + k] == own[((g * 3 + o) * 2 + i) * 9 + k]);
 }
 
 TEST_CASE("weights beyond the limit lie beside the model, and are read from there") {

@@ -99,18 +99,20 @@ TEST_CASE("the option --outputs decides what outputs are") {
 
 TEST_CASE("an ensemble that goes out and comes back gives the same probabilities") {
   const TemporaryFolder folder;
-  run::ModelSet models = read_model(kEndings / "logits.onnx").models;
-  models.ensemble = true;
-  models.members.push_back(models.members.front());
-  for (float& value : models.members.back().parameters) value *= -2;
   const hdf5::File golden = hdf5::File::open(kEndings / "golden.h5");
-  const std::vector<float> samples = golden.group("logits.onnx").read<float>("samples");
-  const std::vector<double> expected = probabilities_of(models, samples);
-  for (const char* format : {"onnx", "keras", "h5"}) {
-    INFO(format);
-    const fs::path file = folder.path() / (std::string("votes.") + format);
-    write_model(file, models, format);
-    CHECK(difference(probabilities_of(read_model(file).models, samples), expected, 1) < 2e-6);
+  for (const char* name : {"logits.onnx", "softmax_flatten.onnx"}) {
+    run::ModelSet models = read_model(kEndings / name).models;
+    models.ensemble = true;
+    models.members.push_back(models.members.front());
+    for (float& value : models.members.back().parameters) value *= -2;
+    const std::vector<float> samples = golden.group(name).read<float>("samples");
+    const std::vector<double> expected = probabilities_of(models, samples);
+    for (const char* format : {"onnx", "keras", "h5"}) {
+      INFO(name << " " << format);
+      const fs::path file = folder.path() / (std::string("votes.") + format);
+      write_model(file, models, format);
+      CHECK(difference(probabilities_of(read_model(file).models, samples), expected, 1) < 2e-6);
+    }
   }
 }
 
