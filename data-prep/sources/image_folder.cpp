@@ -1,4 +1,4 @@
-#include "convoke/data_prep/sources/image_folder.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

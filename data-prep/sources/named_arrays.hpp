@@ -69,7 +69,7 @@ class NamedArrays {
 /// True if the name is a name of samples or labels.
 bool names_samples_or_labels(const std::string& array);
 
-/// Opens arrays of samples and labels as a source; sources/numpy.hpp describes which. Throws Error as
+/// Opens arrays of samples and labels as a source; open_numpy() describes which. Throws Error as
 /// open_numpy().
 std::unique_ptr<Source> open_array_source(std::unique_ptr<const NamedArrays> arrays,
                                           const SourceOptions& options);

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/sources/numpy.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 
 #include <fmt/format.h>
 

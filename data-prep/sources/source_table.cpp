@@ -11,18 +11,6 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/sources/cifar.hpp"
-#include "convoke/data_prep/sources/hdf5_arrays.hpp"
-#include "convoke/data_prep/sources/idx.hpp"
-#include "convoke/data_prep/sources/image_folder.hpp"
-#include "convoke/data_prep/sources/io_traces.hpp"
-#include "convoke/data_prep/sources/manifest.hpp"
-#include "convoke/data_prep/sources/numpy.hpp"
-#include "convoke/data_prep/sources/table_csv.hpp"
-#include "convoke/data_prep/sources/text_csv.hpp"
-#include "convoke/data_prep/sources/text_folder.hpp"
-#include "convoke/data_prep/sources/tfrecord.hpp"
-#include "convoke/data_prep/sources/webdataset.hpp"
 #include "convoke/os/file.hpp"
 
 namespace convoke::data_prep {

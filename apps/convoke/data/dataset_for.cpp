@@ -9,7 +9,6 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/files/file_stamp.hpp"
-#include "convoke/data_prep/sources/manifest.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/run/collective.hpp"

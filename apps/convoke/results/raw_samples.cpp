@@ -13,7 +13,7 @@
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
-#include "convoke/data_prep/sources/text_csv.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/data_prep/table/table_preparation.hpp"
 #include "convoke/data_prep/text/text_preparation.hpp"
 
@@ -52,7 +52,7 @@ class TextEncoder {
     const auto& names = header.names;
     const auto it = std::ranges::find(names, preparation_.column());
     if (it != names.end()) return {static_cast<std::size_t>(it - names.begin())};
-    if (const auto column = data_prep::find_text_column(header, "", file)) return {*column};
+    if (const auto column = data_prep::find_column(header, "", data_prep::kTextColumns, file)) return {*column};
     throw Error(fmt::format("{}: has no column of texts", file),
                 fmt::format("the columns are {}; the model was trained on \"{}\"", listing(names),
                             preparation_.column()));
@@ -79,7 +79,7 @@ class TextEncoder {
       data_prep::CsvReading reading = data_prep::examine_csv(file, options);
       const data_prep::CsvHeader& header = reading.header;
       const bool named = header.names.front() == preparation_.column();
-      if (named || data_prep::find_text_column(header, "", file)) return reading;
+      if (named || data_prep::find_column(header, "", data_prep::kTextColumns, file)) return reading;
     } catch (const Error&) {  // reported when it is read in the usual way
     }
     return {};

@@ -1,9 +1,8 @@
-#include "convoke/data_prep/sources/cifar.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 
 #include <sys/stat.h>
 
 #include "../idx_files.hpp"
-#include "convoke/data_prep/sources/source_table.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

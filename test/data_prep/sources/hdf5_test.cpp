@@ -1,5 +1,5 @@
 // Arrays of HDF5 files; make_hdf5.py made them by h5py, whose numbers are expected.
-#include "convoke/data_prep/sources/hdf5_arrays.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 
 #include "../idx_files.hpp"
 #include "convoke/data_prep/prepare.hpp"

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/sources/image_folder.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 
 #include <sys/stat.h>
 
@@ -7,7 +7,6 @@
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/prepare.hpp"
-#include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/pictures/decode.hpp"
 #include "put_picture.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,7 @@
-#include "convoke/data_prep/sources/manifest.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 
 #include "../idx_files.hpp"
 #include "convoke/data_prep/prepare.hpp"
-#include "convoke/data_prep/sources/source_table.hpp"
 #include "put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -1,7 +1,6 @@
-#include "convoke/data_prep/sources/table_csv.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 
 #include "convoke/data_prep/sources/csv_catalog.hpp"
-#include "convoke/data_prep/sources/source_table.hpp"
 #include "csv_file.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"

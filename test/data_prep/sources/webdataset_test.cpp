@@ -1,7 +1,6 @@
-#include "convoke/data_prep/sources/webdataset.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 
 #include "../idx_files.hpp"
-#include "convoke/data_prep/sources/source_table.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
