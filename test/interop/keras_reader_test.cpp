@@ -5,7 +5,7 @@
 #include "convoke/nn/layer_table.hpp"
 #include "interop/keras/layers.hpp"
 #include "interop/keras/model_reader.hpp"
-#include "interop/plain_layers.hpp"
+#include "interop/layer_tables.hpp"
 #include "run_on.hpp"
 #include "sample_models.hpp"
 #include "support/catch.hpp"

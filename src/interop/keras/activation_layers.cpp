@@ -7,7 +7,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/plain_layers.hpp"
+#include "interop/layer_tables.hpp"
 
 // Activations, as layers and as names in other layers' settings.
 

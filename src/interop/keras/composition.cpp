@@ -7,9 +7,8 @@
 
 #include "convoke/core/error.hpp"
 #include "interop/keras/weights.hpp"
-#include "interop/plain_layers.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/tensor.hpp"
-#include "interop/written_layers.hpp"
 
 namespace convoke::interop::keras_export {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "interop/plain_layers.hpp"
+#include "interop/layer_tables.hpp"
 
 namespace convoke::interop::keras {
 namespace {

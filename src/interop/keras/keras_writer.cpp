@@ -14,9 +14,9 @@
 #include "interop/format.hpp"
 #include "interop/keras/composition.hpp"
 #include "interop/keras/config.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/model_builder.hpp"
 #include "interop/outputs.hpp"
-#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::keras_export {
 namespace {

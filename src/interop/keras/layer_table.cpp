@@ -7,7 +7,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/plain_layers.hpp"
+#include "interop/layer_tables.hpp"
 
 // The classes of Keras' layers, and how their settings become those of our layers.
 

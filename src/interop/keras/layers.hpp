@@ -33,7 +33,7 @@ Value elementwise(const Call& call, std::string_view function, convoke::Value::A
 /// Returns scale x + offset.
 Value rescaled(const Call& call, const Value& x, double scale, double offset, std::string_view suffix);
 
-/// A layer of the table of plain layers (interop/plain_layers.hpp), by its class.
+/// A layer of the table of plain layers (interop/layer_tables.hpp), by its class.
 Value convert_plain(const Call& call);
 Value convert_softmax(const Call& call);
 

@@ -11,7 +11,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "interop/keras/layers.hpp"
-#include "interop/plain_layers.hpp"
+#include "interop/layer_tables.hpp"
 
 namespace convoke::interop::keras {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/operators.hpp"
-#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/operators.hpp"
-#include "interop/plain_layers.hpp"
 
 // Element-wise operators. Their operands are brought to one shape, as in NumPy.
 

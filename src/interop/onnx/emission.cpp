@@ -6,9 +6,8 @@
 
 #include "convoke/nn/losses/loss.hpp"
 #include "interop/format.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/outputs.hpp"
-#include "interop/plain_layers.hpp"
-#include "interop/written_layers.hpp"
 
 namespace convoke::interop::onnx_export {
 

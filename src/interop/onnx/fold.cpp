@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "convoke/core/error.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/operators.hpp"
-#include "interop/plain_layers.hpp"
 
 namespace convoke::interop::onnx {
 namespace {

@@ -10,9 +10,9 @@
 #include "convoke/core/text.hpp"
 #include "convoke/os/file.hpp"
 #include "interop/format.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/operators.hpp"
 #include "interop/outputs.hpp"
-#include "interop/plain_layers.hpp"
 
 namespace convoke::interop {
 namespace onnx {

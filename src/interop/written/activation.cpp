@@ -4,9 +4,8 @@
 #include <numbers>
 
 #include "interop/keras/composition.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/emission.hpp"
-#include "interop/plain_layers.hpp"
-#include "interop/written_layers.hpp"
 
 // How activations, functions of elements and dropout are written.
 

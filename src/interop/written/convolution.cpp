@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "interop/keras/composition.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/emission.hpp"
 #include "interop/tensor.hpp"
-#include "interop/written_layers.hpp"
 
 // How convolutions and dense layers are written.
 

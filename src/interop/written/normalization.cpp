@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "interop/keras/composition.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/emission.hpp"
-#include "interop/written_layers.hpp"
 
 // How normalizations, learned or fixed, are written.
 

@@ -2,9 +2,9 @@
 #include <array>
 
 #include "interop/keras/composition.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/emission.hpp"
 #include "interop/tensor.hpp"
-#include "interop/written_layers.hpp"
 
 // How pooling layers are written.
 

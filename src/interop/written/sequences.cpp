@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "interop/keras/composition.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/emission.hpp"
-#include "interop/written_layers.hpp"
 
 // How layers for texts and sequences are written: attention, embeddings and recurrent layers.
 // Our attention with the convolutions of kernel 1 before and after it is Keras' MultiHeadAttention. Without

@@ -8,8 +8,8 @@
 #include "convoke/nn/layers/axes.hpp"
 #include "convoke/nn/layers/resampling.hpp"
 #include "interop/keras/composition.hpp"
+#include "interop/layer_tables.hpp"
 #include "interop/onnx/emission.hpp"
-#include "interop/written_layers.hpp"
 
 // How layers that move values without changing them are written.
 

@@ -1,11 +1,14 @@
 #pragma once
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "convoke/core/table.hpp"
+#include "convoke/nn/graph.hpp"
 
-// Layers and functions that are one operation in other programs too: the names of both.
+// The tables of layers and functions: those that are one operation in other programs too, with the names of
+// both, and the functions that write all others.
 
 namespace convoke::interop {
 
@@ -49,5 +52,33 @@ struct ElementFunction {
 };
 
 std::span<const ElementFunction> element_functions();
+
+namespace keras_export {
+class Composition;
+struct KerasTensor;
+using ComposeLayer = KerasTensor (*)(Composition& c);
+}  // namespace keras_export
+namespace onnx_export {
+class Emission;
+using EmitLayer = void (*)(Emission& e);
+}  // namespace onnx_export
+
+/// The functions that write layers of one type.
+struct WrittenLayer {
+  std::string_view name;
+  onnx_export::EmitLayer emit = nullptr;  ///< null: the layer does nothing in prediction
+  keras_export::ComposeLayer compose = nullptr;
+};
+
+// Families of layers, each with a file in src/interop/written.
+extern const std::initializer_list<WrittenLayer> kWrittenActivations;
+extern const std::initializer_list<WrittenLayer> kWrittenConvolutions;
+extern const std::initializer_list<WrittenLayer> kWrittenNormalizations;
+extern const std::initializer_list<WrittenLayer> kWrittenPoolings;
+extern const std::initializer_list<WrittenLayer> kWrittenSequences;
+extern const std::initializer_list<WrittenLayer> kWrittenStructure;
+
+/// Returns the functions for the type of a node. Throws Error naming the node if there are none.
+WrittenLayer written_layer(const nn::Node& node);
 
 }  // namespace convoke::interop
