@@ -7,14 +7,12 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/doctor/binding.hpp"
 #include "convoke/doctor/host_clock.hpp"
-#include "convoke/doctor/launcher.hpp"
-#include "convoke/doctor/link.hpp"
 #include "convoke/doctor/network.hpp"
 #include "convoke/doctor/processor.hpp"
 #include "convoke/doctor/shared_memory.hpp"
 #include "convoke/doctor/storage.hpp"
-#include "convoke/doctor/topology.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/environment.hpp"
@@ -125,9 +123,8 @@ Findings storage(const Context& context) {
     if (context.binding.machine.local_rank == 0) {
       mine = to_settings(kStorageFields, probe_dataset(context.demand->layout.first, !context.quick));
     }
-    for (const Settings& seen : gather_hosts(mine, context.binding.machine, context.world)) {
-      places.push_back(from_settings(kStorageFields, seen, "storage"));
-    }
+    const auto hosts = structs_of(kStorageFields, gather_hosts(mine, context.binding.machine, context.world));
+    places.insert(places.end(), hosts.begin(), hosts.end());
   }
   const std::uint64_t checkpoint =
       context.demand == nullptr ? 0 : train::checkpoint_bytes(context.demand->job);

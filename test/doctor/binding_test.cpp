@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include "convoke/doctor/launcher.hpp"
 #include "doctor/told.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
@@ -134,4 +133,14 @@ TEST_CASE("the launcher is found above scripts, with its options") {
   CHECK(doctor::launching(20, processes.path()).chosen);
   CHECK(doctor::launching(10, processes.path()).cpus.empty());  // a shell, a batch system
   CHECK(doctor::launching(99, processes.path()).cpus.empty());
+}
+
+TEST_CASE("processes that are each alone in their MPI world are an error") {
+  const Variable open_mpi("OMPI_COMM_WORLD_SIZE", std::nullopt), slurm("SLURM_STEP_NUM_TASKS", std::nullopt);
+  const Variable mpich("PMI_SIZE", "4");
+  const std::string alone = told(doctor::check_launcher(run::machine_of({{"alpha", 0, {0}, 0}}, 0)));
+  CHECK_THAT(alone, StartsWith("error: ") && Contains("has started 4 processes (PMI_SIZE=4)"));
+  CHECK_THAT(alone.substr(alone.find(" | ")), Contains("srun --mpi=pmix"));
+  const auto two = doctor::check_launcher(run::machine_of({{"alpha", 0, {0}, 0}, {"beta", 1, {0}, 0}}, 0));
+  CHECK_THAT(told(two), StartsWith("ok: 2 ranks in one MPI world on 2 hosts"));
 }

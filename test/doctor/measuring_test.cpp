@@ -1,11 +1,9 @@
 // Collective measurements of ranks; run with several numbers of ranks.
 #include "convoke/doctor/examination.hpp"
 #include "convoke/doctor/host_clock.hpp"
-#include "convoke/doctor/link.hpp"
 #include "convoke/doctor/network.hpp"
 #include "convoke/doctor/processor.hpp"
 #include "convoke/doctor/shared_memory.hpp"
-#include "convoke/doctor/topology.hpp"
 #include "convoke/mpi/control_variable.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"

@@ -1,4 +1,4 @@
-#include "convoke/doctor/topology.hpp"
+#include "convoke/doctor/processor.hpp"
 
 #include "convoke/core/text.hpp"
 #include "convoke/doctor/binding.hpp"

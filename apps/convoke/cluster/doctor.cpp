@@ -10,7 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/doctor/examination.hpp"
-#include "convoke/doctor/topology.hpp"
+#include "convoke/doctor/processor.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "convoke/core/text.hpp"
+#include "convoke/doctor/binding.hpp"
 #include "convoke/doctor/examination.hpp"
-#include "convoke/doctor/launcher.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"

@@ -11,7 +11,7 @@
 #include "cluster/start.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/doctor/link.hpp"
+#include "convoke/doctor/network.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/study/analysis/statistics.hpp"
