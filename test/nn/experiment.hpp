@@ -89,7 +89,8 @@ Outcome reference_outcome(const convoke::nn::Graph& graph, const Experiment& exp
 Outcome folded_outcome(const convoke::nn::Graph& graph, const Experiment& experiment, const Batch& batch);
 
 /// CHECKs a graph in training and inference, also folded, against the reference. If there are few parameters
-/// (the reference is slow), also checks the reference's gradients against central differences of its loss.
+/// (the reference is slow) and the instruction set is not limited, also checks the reference's gradients
+/// against central differences of its loss.
 void check_graph(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options = kMicroBatchOf3,
                  double tolerance = 2e-5);
 

@@ -199,8 +199,7 @@ TEST_CASE("published weights of each network expect one normalization, or there 
 }
 
 TEST_CASE("a training step is finite, of a residual network also in bf16") {
-  for (const char* name : {"mobilenet-v2", "efficientnet-b0", "densenet121", "convnext-tiny"})
-    check_step(name, kMicroBatchOf2);
+  check_step("mobilenet-v2", kMicroBatchOf2);  // recomputation_test has other families
   for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
     if (precision == Precision::kBfloat16 && !backend().native_bf16) continue;
     check_step("resnet18", {.micro_batch = 4, .precision = precision, .working_weights = true});

@@ -79,28 +79,33 @@ void differentiate_elements(const LayerEntry& layer, Call& call, Gradients& grad
     (*gradients.inputs.front())[i] += gradients.output[i] * (above[i] - below[i]) / (2 * kStep);
 }
 
-// dx_i = sum_j dy_j (f_j(x + h e_i) - f_j(x - h e_i)) / 2h, for every element of every input and parameter.
+// dx_i = sum_j dy_j (f_j(x + h e_i) - f_j(x - h e_i)) / 2h, for every element of every input and parameter. A
+// sample's output depends on this sample alone (batch_norm has a backward pass), so one difference serves an
+// element of all samples.
 void differentiate(const LayerEntry& layer, Call& call, Gradients& gradients) {
   const std::vector<double>& dy = gradients.output.data;
-  const auto vary = [&](std::vector<double>& values, std::vector<double>& gradient) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double before = values[i];
-      values[i] = before + kStep;
+  const auto vary = [&](std::vector<double>& values, std::vector<double>& gradient, std::size_t samples) {
+    const std::vector<double> before = values;
+    const std::size_t size = values.size() / samples, outputs = dy.size() / samples;
+    const auto move = [&](std::size_t i, double step) {
+      for (; i < values.size(); i += size) values[i] = before[i] + step;
+    };
+    for (std::size_t i = 0; i < size; ++i) {
+      move(i, kStep);
       const std::vector<double> above = layer.forward(call).data;
-      values[i] = before - kStep;
+      move(i, -kStep);
       const std::vector<double> below = layer.forward(call).data;
-      values[i] = before;
-      double sum = 0;
-      for (std::size_t j = 0; j < dy.size(); ++j) sum += dy[j] * (above[j] - below[j]);
-      gradient[i] += sum / (2 * kStep);
+      move(i, 0);
+      for (std::size_t j = 0; j < dy.size(); ++j)
+        gradient[j / outputs * size + i] += dy[j] * (above[j] - below[j]) / (2 * kStep);
     }
   };
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.graph.node(call.node.inputs[i]).shape.type == convoke::nn::ValueType::kReal)
-      vary(call.inputs[i].data, gradients.inputs[i]->data);
+      vary(call.inputs[i].data, gradients.inputs[i]->data, static_cast<std::size_t>(call.x().samples));
   }
   for (const auto& spec : call.graph.owner(call.node).parameters) {
-    if (spec.trainable) vary(call.parameters[spec.name], *gradients.parameters.at(spec.name));
+    if (spec.trainable) vary(call.parameters[spec.name], *gradients.parameters.at(spec.name), 1);
   }
 }
 

@@ -10,8 +10,8 @@
 
 // Most layers of the reference have only a forward pass: naive loops in double over plain values. Their
 // gradients are central differences of that pass, element by element, so a reference cannot share a mistake
-// with the derivative that it checks. Use small shapes: the cost is (elements of inputs and parameters) x
-// (cost of a forward pass). The layers of larger tests give the products that they add, from which both
+// with the derivative that it checks. Use small shapes: the cost is (elements of a sample and of the
+// parameters) x (cost of a forward pass). The layers of larger tests give the products that they add, from which both
 // passes follow.
 
 namespace reference {

@@ -79,9 +79,11 @@ Values recur(const Call& call, State (*cell)(const Vector&, const Vector&, const
   Values y(x.samples, call.node.shape);
   for (std::uint32_t direction = 0; direction < (both ? 2U : 1U); ++direction) {
     const std::string prefix = direction == 0 ? "" : "backward_";
-    const auto bias = [&](const char* name) {
+    const auto find = [&](const char* name) {
       return call.has_parameter(prefix + name) ? &call.parameter(prefix + name) : nullptr;
     };
+    const Vector *weight = find("weight"), *bias = find("bias");
+    const Vector *recurrent_weight = find("recurrent_weight"), *recurrent_bias = find("recurrent_bias");
     for (std::int64_t n = 0; n < x.samples; ++n) {
       const Vector of_input =
           factors(call, "dropout", 1 + 2 * direction, n, static_cast<std::size_t>(features));
@@ -96,8 +98,7 @@ Values recur(const Call& call, State (*cell)(const Vector&, const Vector&, const
             input[f] *= x[(n * length + t) * features + static_cast<std::int64_t>(f)];
           for (std::size_t u = 0; u < units; ++u) seen[u] *= state.h[u];
           state =
-              cell(product(call.parameter(prefix + "weight"), bias("bias"), input),
-                   product(call.parameter(prefix + "recurrent_weight"), bias("recurrent_bias"), seen), state);
+              cell(product(*weight, bias, input), product(*recurrent_weight, recurrent_bias, seen), state);
         }
         if (!sequences && step + 1 < length) continue;
         const std::int64_t row = sequences ? n * length + t : n;
