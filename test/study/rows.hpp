@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "convoke/study/tables/measured_configuration.hpp"
@@ -27,17 +29,35 @@ inline std::vector<convoke::study::Measurement> runs(const std::string& mode, st
   return all;
 }
 
+/// Returns these runs with this value each.
+template <class T>
+std::vector<convoke::study::Measurement> with(std::vector<convoke::study::Measurement> all,
+                                              T convoke::study::Measurement::*member,
+                                              const std::type_identity_t<T>& value) {
+  for (convoke::study::Measurement& run : all) run.*member = value;
+  return all;
+}
+
 /// Returns these runs with this mark each.
 inline std::vector<convoke::study::Measurement> marked(std::vector<convoke::study::Measurement> all,
                                                        const std::string& mark) {
-  for (convoke::study::Measurement& run : all) run.marks = {mark};
-  return all;
+  return with(std::move(all), &convoke::study::Measurement::marks, {mark});
 }
 
 inline std::vector<convoke::study::Measurement> operator+(std::vector<convoke::study::Measurement> a,
                                                           const std::vector<convoke::study::Measurement>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+/// Returns a table of these runs in a file of this name, which also stands for its folder.
+inline convoke::study::PublishedTable table_with(const std::vector<convoke::study::Measurement>& all,
+                                                 const std::string& name = {}) {
+  convoke::study::PublishedTable table;
+  for (const convoke::study::Measurement& run : all) {
+    table.rows.push_back({run, {}, name + ":" + std::to_string(table.rows.size() + 2), name});
+  }
+  return table;
 }
 
 /// Returns a published table.

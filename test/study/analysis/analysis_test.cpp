@@ -98,8 +98,8 @@ TEST_CASE("marks stand next to each unreliable figure, and no law is fitted to r
 TEST_CASE(
     "one machine is named once, several name their configurations, and a table without the column is "
     "readable") {
-  auto here = runs("sync", 1, {10, 10.1}), there = runs("sync", 1, {20, 20.2});
-  for (Measurement& run : here) run.machine = "fast";
+  const auto here = with(runs("sync", 1, {10, 10.1}), &Measurement::machine, "fast");
+  const auto there = runs("sync", 1, {20, 20.2});
   const Analysis one = analyze(here, {});
   CHECK(one.machine == "fast");
   CHECK_THAT(all_remarks(one), Contains("all runs used one machine: fast"));
@@ -112,19 +112,14 @@ TEST_CASE(
   CHECK(two.comparisons.at(0).varies == "machine");
 
   AnalysisOptions again;
-  again.again = PublishedTable{};
-  for (Measurement& run : there) {
-    run.machine = "slow";
-    again.again->rows.push_back({run, {}, {}});
-  }
+  again.again = table_with(with(there, &Measurement::machine, "slow"));
   const Analysis repeated = analyze(here, again);
   CHECK(repeated.replication->configurations.size() == 1);
   CHECK_THAT(all_remarks(repeated), Contains("ran on another machine: slow instead of fast"));
 }
 
 TEST_CASE("scores, the time of the test and further numbers have columns, if any configuration has them") {
-  auto times = runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 7});
-  for (Measurement& run : times) run.accuracy = 0.9;
+  auto times = with(runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 7}), &Measurement::accuracy, 0.9);
   const auto plain = tables(analyze(times, {}));
   CHECK(std::ranges::find(plain, "Scores", &TextTable::title) == plain.end());
   times[0].training_accuracy = 0.96;
@@ -176,38 +171,27 @@ TEST_CASE("many verdicts become a table and a count, a few become sentences") {
 }
 
 TEST_CASE("a run that is in two tables is refused") {
-  const auto table_of = [](const std::string& name, const std::vector<Measurement>& measurements) {
-    PublishedTable table;
-    for (const Measurement& run : measurements) {
-      table.rows.push_back({run, {}, name + ":" + std::to_string(table.rows.size() + 2)});
-    }
-    return table;
-  };
   auto first = runs("sync", 1, {10, 11}), second = runs("sync", 1, {10, 12});
   const auto refused = [&](const std::vector<PublishedTable>& all, std::optional<PublishedTable> again = {}) {
     AnalysisOptions options;
     options.again = std::move(again);
     return error_of([&] { analyze(all, options); });
   };
-  const PublishedTable a = table_of("a.csv", first), b = table_of("b.csv", second);
+  const PublishedTable a = table_with(first, "a.csv"), b = table_with(second, "b.csv");
   CHECK(refused({a, b}).empty());  // times may be equal
-  CHECK_THAT(refused({a, b, table_of("c.csv", first)}),
+  CHECK_THAT(refused({a, b, table_with(first, "c.csv")}),
              Contains("two tables are equal: they begin at a.csv:2 and c.csv:2"));
   CHECK_THAT(refused({a}, a), Contains("two tables are equal"));
   first[0].started = second[0].started = "2026-11-22T18:00:00";
-  CHECK_THAT(refused({table_of("a.csv", first), table_of("b.csv", second)}),
+  CHECK_THAT(refused({table_with(first, "a.csv"), table_with(second, "b.csv")}),
              Contains("b.csv:2: is the same run as a.csv:2"));
 }
 
 TEST_CASE("runs on different datasets are not repeats; of different epochs they may be") {
   const auto table_of = [](const std::string& name, std::vector<Measurement> all, const char* hash,
                            std::int64_t epochs) {
-    PublishedTable table;
-    for (Measurement& run : all) {
-      run.dataset_hash = hash, run.epochs = epochs;
-      table.rows.push_back({run, {}, name + ":" + std::to_string(table.rows.size() + 2), name});
-    }
-    return table;
+    for (Measurement& run : all) run.dataset_hash = hash, run.epochs = epochs;
+    return table_with(all, name);
   };
   const auto one = runs("sync", 1, {10, 11}), other = runs("sync", 1, {10, 12});
   const PublishedTable a = table_of("a.csv", one, "crc32:1", 5), b = table_of("b.csv", other, "crc32:2", 5),
@@ -278,11 +262,9 @@ TEST_CASE("a remark says that no law applies if the speed-up exceeds the number 
 }
 
 TEST_CASE("tables that are analyzed as one are studies with repeats of their own") {
-  std::vector<PublishedTable> tables(2);
-  for (const double seconds : {10.0, 11.0}) {
-    PublishedTable& table = tables[seconds == 10 ? 0 : 1];
-    table.rows.push_back({marked(runs("sync", 1, {seconds}), "contended").front(), {}, {}});
-  }
+  std::vector<PublishedTable> tables;
+  for (const double seconds : {10.0, 11.0})
+    tables.push_back(table_with(marked(runs("sync", 1, {seconds}), "contended")));
   CHECK(analyze(tables, {}).configurations.at(0).find("makespan_seconds")->mean == 10.5);
 }
 

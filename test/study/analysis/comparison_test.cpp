@@ -58,10 +58,10 @@ TEST_CASE("up to 32 variants are compared with each other, more of them only wit
 }
 
 TEST_CASE("machines are compared, and speed-ups and verdicts stay within one machine") {
-  auto slow = runs("sync", 1, {20, 20.2}) + runs("sync", 2, {11, 11.1});
-  for (Measurement& run : slow) run.machine = "slow";
-  auto fast = runs("sync", 1, {10, 10.1}) + runs("sync", 2, {6, 6.1});
-  for (Measurement& run : fast) run.machine = "fast";
+  const auto slow =
+      with(runs("sync", 1, {20, 20.2}) + runs("sync", 2, {11, 11.1}), &Measurement::machine, "slow");
+  const auto fast =
+      with(runs("sync", 1, {10, 10.1}) + runs("sync", 2, {6, 6.1}), &Measurement::machine, "fast");
   const auto configurations = configurations_of(slow + fast);
   REQUIRE(configurations.size() == 4);
   const auto all = comparisons(configurations);
@@ -114,8 +114,7 @@ TEST_CASE("an ensemble is compared with the best synchronous training of its cor
                Contains("which is not significant"));
   }
   {  // its twin has another name, and is used if there is no synchronous configuration of its own
-    auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});
-    for (Measurement& run : twin) run.system = "twin";
+    const auto twin = with(scored("sync", 2, 5.2, {0.98, 0.981, 0.982}), &Measurement::system, "twin");
     const auto configurations = configurations_of(ensemble + twin);
     CHECK(configurations[at_equal_cost(configurations).at(0).sync].at.system == "twin");
     CHECK(comparisons(configurations).at(0).varies == "system and mode");
@@ -123,20 +122,20 @@ TEST_CASE("an ensemble is compared with the best synchronous training of its cor
     CHECK(own[at_equal_cost(own).at(0).sync].at.system == "net");
   }
   {  // but not if it was trained on other data
-    auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982}), voters = ensemble;
-    for (Measurement& run : twin) run.system = "twin", run.dataset_hash = "crc32:2";
-    CHECK(at_equal_cost(configurations_of(voters + twin)).size() == 1);  // the ensemble's dataset is unknown
-    for (Measurement& run : voters) run.dataset_hash = "crc32:1";
-    CHECK(at_equal_cost(configurations_of(voters + twin)).empty());
-    CHECK(comparisons(configurations_of(voters + twin)).empty());
-    for (Measurement& run : twin) run.dataset_hash = "crc32:1";
-    CHECK(at_equal_cost(configurations_of(voters + twin)).size() == 1);
+    const auto twin = with(scored("sync", 2, 5.2, {0.98, 0.981, 0.982}), &Measurement::system, "twin");
+    const auto on = [](const std::vector<Measurement>& all, const char* dataset) {
+      return with(all, &Measurement::dataset_hash, dataset);
+    };
+    const auto other = configurations_of(on(ensemble, "crc32:1") + on(twin, "crc32:2"));
+    CHECK(at_equal_cost(other).empty());
+    CHECK(comparisons(other).empty());
+    for (const char* dataset : {"", "crc32:2"})  // the ensemble's dataset is unknown, or the same
+      CHECK(at_equal_cost(configurations_of(on(ensemble, dataset) + on(twin, "crc32:2"))).size() == 1);
   }
   {  // groups vote too; their members do not make it different work
-    auto groups = scored("groups", 4, 2.5, {0.95, 0.952, 0.951});
-    for (Measurement& run : groups) run.variant = "train.epochs=2 ensemble.members=2";
-    auto sync = equal;
-    for (Measurement& run : sync) run.variant = "train.epochs=2";
+    const auto groups = with(scored("groups", 4, 2.5, {0.95, 0.952, 0.951}), &Measurement::variant,
+                             "train.epochs=2 ensemble.members=2");
+    const auto sync = with(equal, &Measurement::variant, "train.epochs=2");
     CHECK(at_equal_cost(configurations_of(groups + sync)).at(0).better == "sync");
     CHECK(at_equal_cost(configurations_of(groups + equal)).empty());
   }
@@ -150,8 +149,7 @@ TEST_CASE("an ensemble is compared with the best synchronous training of its cor
 }
 
 TEST_CASE("groups are compared with their model in synchronous mode") {
-  auto groups = runs("groups", 4, {30, 31});
-  for (Measurement& run : groups) run.variant = "ensemble.members=2";
+  const auto groups = with(runs("groups", 4, {30, 31}), &Measurement::variant, "ensemble.members=2");
   const auto all = comparisons(configurations_of(groups + runs("sync", 4, {40, 41})));
   REQUIRE(all.size() == 1);
   CHECK(all[0].varies == "mode");

@@ -18,9 +18,7 @@ std::string error_in(const std::string& toml) {
 }
 
 std::vector<Measurement> one(std::int64_t ranks, double seconds, double accuracy) {
-  auto all = runs("sync", ranks, {seconds});
-  all[0].accuracy = accuracy;
-  return all;
+  return with(runs("sync", ranks, {seconds}), &Measurement::accuracy, accuracy);
 }
 
 }  // namespace
@@ -156,8 +154,7 @@ TEST_CASE("invalid machines are refused with their place") {
 TEST_CASE(
     "a configuration is Pareto-optimal if no other is as good in time, cost and accuracy, and better in "
     "one") {
-  auto crowded = one(16, 1, 0.99);
-  crowded[0].marks = {"oversubscribed"};
+  const auto crowded = marked(one(16, 1, 0.99), "oversubscribed");
   const auto configurations = configurations_of(one(1, 100, 0.90) +  // the cheapest
                                                 one(2, 60, 0.90) +   // faster, for 120 core-seconds
                                                 one(4, 60, 0.90) +   // as fast, but more expensive: dominated

@@ -165,10 +165,9 @@ TEST_CASE("an accuracy is predicted only where all ranks compute the same model"
   const auto machines = machines_of(kTwo);
   const Demands demands{.accuracy = 0.89, .up_to = 8};
   const auto offers_in = [&](const std::string& mode, double at_two, const std::string& batch) {
-    auto times = with_accuracy(runs(mode, 1, {99, 100, 101}), 0.9) +
-                 with_accuracy(runs(mode, 2, {59, 60, 61}), at_two);
-    for (Measurement& run : times) run.batch = batch;
-    return offers_of(analyze(times, {}), machines, demands);
+    const auto times = with_accuracy(runs(mode, 1, {99, 100, 101}), 0.9) +
+                       with_accuracy(runs(mode, 2, {59, 60, 61}), at_two);
+    return offers_of(analyze(with(times, &Measurement::batch, batch), {}), machines, demands);
   };
   CHECK(offer_at(offers_in("sync", 0.9, "strong"), 4, "large").accuracy_predicted);
   CHECK_FALSE(offer_at(offers_in("sync", 0.9, "weak"), 4, "large").accuracy);

@@ -9,9 +9,8 @@ using namespace convoke::study;
 namespace {
 
 Analysis some() {
-  auto all = runs("sync", 10, {2.0}) + runs("sync", 1, {10, 12}) + runs("sync", 2, {6.0}) +
-             runs("ensemble", 1, {10.0}) + runs("sync", 1, {5.0}, 0.5);
-  all.front().marks = {"oversubscribed"};
+  auto all = marked(runs("sync", 10, {2.0}), "oversubscribed") + runs("sync", 1, {10, 12}) +
+             runs("sync", 2, {6.0}) + runs("ensemble", 1, {10.0}) + runs("sync", 1, {5.0}, 0.5);
   all[1].accuracy = 0.985;
   return analyze(all, {});
 }

@@ -38,13 +38,10 @@ TEST_CASE("a second mean lies in the first's interval as often as predicted") {
 }
 
 TEST_CASE("a repeated study is compared with the first") {
-  auto second = runs("sync", 1, {101, 102, 103}) + runs("sync", 2, {70, 71, 72}) + runs("sync", 8, {1, 2});
-  second[3].marks = {"contended"};
-  second[4].marks = second[5].marks = second[3].marks;
-  PublishedTable again;
-  for (const Measurement& run : second) again.rows.push_back({run, {}, {}});
+  const auto second = runs("sync", 1, {101, 102, 103}) + marked(runs("sync", 2, {70, 71, 72}), "contended") +
+                      runs("sync", 8, {1, 2});
   AnalysisOptions options;
-  options.again = again;
+  options.again = table_with(second);
   const auto first =
       runs("sync", 1, {99, 103, 101}) + runs("sync", 2, {55, 56, 57}) + runs("sync", 4, {40, 41});
   const Analysis analysis = analyze(first, options);
@@ -71,16 +68,11 @@ TEST_CASE("a repeated study is compared with the first") {
 }
 
 TEST_CASE("a repeated study is compared on the machines that both have") {
-  const auto on = [](std::vector<Measurement> runs, const std::string& machine) {
-    for (Measurement& run : runs) run.machine = machine;
-    return runs;
-  };
-  const auto one = on(runs("sync", 1, {10, 11}) + runs("sync", 2, {5, 6}), "A");
-  const auto two = one + on(runs("sync", 1, {20, 21}), "B");
+  const auto one = with(runs("sync", 1, {10, 11}) + runs("sync", 2, {5, 6}), &Measurement::machine, "A");
+  const auto two = one + with(runs("sync", 1, {20, 21}), &Measurement::machine, "B");
   for (const auto& [first, second] : {std::pair(one, two), std::pair(two, one)}) {
     AnalysisOptions options;
-    options.again.emplace();
-    for (const Measurement& run : second) options.again->rows.push_back({run, {}, {}});
+    options.again = table_with(second);
     CHECK(analyze(first, options).replication->configurations.size() == 2);
   }
 }

@@ -156,11 +156,8 @@ TEST_CASE("work that grows with the workers is scaled") {
   CHECK(curves[0].gustafson->interval);
   CHECK(scaled_curves(configurations_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
 
-  auto base = marked(runs("sync", 1, {3, 3.1}, 0.5), "contended"), twice = runs("sync", 2, {3.1, 3.2});
-  for (auto* runs_of_configuration : {&base, &twice}) {
-    for (Measurement& run : *runs_of_configuration) run.machine = "a processor";
-  }
-  const auto contended = scaled_curves(configurations_of(base + twice));
+  const auto both = marked(runs("sync", 1, {3, 3.1}, 0.5), "contended") + runs("sync", 2, {3.1, 3.2});
+  const auto contended = scaled_curves(configurations_of(with(both, &Measurement::machine, "a processor")));
   REQUIRE(contended.size() == 1);
   CHECK(contended[0].points[1].marks == std::vector<std::string>{"contended"});
   CHECK(contended[0].gustafson->interval);  // two sizes, with the scatter of their runs
@@ -190,11 +187,10 @@ TEST_CASE("no law is fitted and nothing predicted if the speed-up exceeds the nu
 }
 
 TEST_CASE("curves compare groups with their model in synchronous mode") {
-  auto two = runs("groups", 4, {30, 31}), four = runs("groups", 8, {20, 21});
-  for (Measurement& run : two) run.variant = "train.epochs=2 ensemble.members=2";
-  for (Measurement& run : four) run.variant = "train.epochs=2 ensemble.members=4";
-  auto sync = runs("sync", 1, {100, 101});
-  for (Measurement& run : sync) run.variant = "train.epochs=2";
+  const std::string epochs = "train.epochs=2";
+  const auto two = with(runs("groups", 4, {30, 31}), &Measurement::variant, epochs + " ensemble.members=2"),
+             four = with(runs("groups", 8, {20, 21}), &Measurement::variant, epochs + " ensemble.members=4"),
+             sync = with(runs("sync", 1, {100, 101}), &Measurement::variant, epochs);
   const auto curves = curves_of(two + four + sync);
   REQUIRE(curves.size() == 2);  // one for each number of members
   for (const Curve& curve : curves) {
@@ -225,8 +221,8 @@ TEST_CASE("a speed-up whose interval reaches zero gives no interval of its inver
 }
 
 TEST_CASE("equally many workers by ranks and by threads have separate columns") {
-  auto threads = runs("sync", 1, {52, 53}) + runs("sync", 1, {27, 28}, 0.5);
-  for (Measurement& m : threads) m.threads = 2;
+  const auto threads =
+      with(runs("sync", 1, {52, 53}) + runs("sync", 1, {27, 28}, 0.5), &Measurement::threads, 2);
   const auto curves = curves_of(runs("sync", 1, {100, 101}) + runs("sync", 2, {55, 56}) +
                                 runs("sync", 1, {50, 51}, 0.5) + runs("sync", 2, {28, 29}, 0.5) + threads);
   const auto tables = fraction_tables(curves);
