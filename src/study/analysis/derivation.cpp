@@ -116,33 +116,27 @@ Rows::Rows(std::span<const TableRow> rows) : rows_(rows) {
   }
 }
 
-const Rows::ConfigurationRows* Rows::configuration_at(const Coordinates& at) const {
+std::vector<Range> Rows::figures(const Coordinates& at, std::string_view column) const {
+  std::vector<Range> all;
   const auto place = places_.find(at);
-  return place == places_.end() ? nullptr : &configurations_[place->second];
+  if (place == places_.end()) return all;
+  for (const TableRow* row : configurations_[place->second].rows) {
+    if (const auto one = figure(*row, column)) all.push_back(*one);
+  }
+  return all;
 }
 
 std::optional<Range> Rows::mean(const Coordinates& at, std::string_view column) const {
-  const ConfigurationRows* const configuration = configuration_at(at);
-  if (configuration == nullptr) return {};
+  const std::vector<Range> all = figures(at, column);
+  if (all.empty()) return {};
   Range sum;
-  double count = 0;
-  for (const TableRow* row : configuration->rows) {
-    const auto one = figure(*row, column);
-    if (!one) continue;
-    sum = {sum.value + one->value, sum.low + one->low, sum.high + one->high};
-    ++count;
-  }
-  if (count == 0) return {};
-  return (1 / count) * sum;
+  for (const Range& one : all) sum = {sum.value + one.value, sum.low + one.low, sum.high + one.high};
+  return (1 / static_cast<double>(all.size())) * sum;
 }
 
 Statistics Rows::statistics(const Coordinates& at, std::string_view column) const {
-  const ConfigurationRows* const configuration = configuration_at(at);
   std::vector<double> values;
-  for (const TableRow* row :
-       configuration == nullptr ? std::vector<const TableRow*>{} : configuration->rows) {
-    if (const auto one = figure(*row, column)) values.push_back(one->value);
-  }
+  for (const Range& one : figures(at, column)) values.push_back(one.value);
   return values.empty() ? Statistics{} : summarize(values);
 }
 

@@ -78,7 +78,7 @@ class Rows {
     Coordinates at;
     std::vector<const TableRow*> rows;
   };
-  const ConfigurationRows* configuration_at(const Coordinates& at) const;
+  std::vector<Range> figures(const Coordinates& at, std::string_view column) const;
   const TableRow* find_base(const Coordinates& at, std::string_view column) const;
 
   std::span<const TableRow> rows_;

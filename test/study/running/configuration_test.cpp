@@ -11,15 +11,10 @@ using namespace convoke::study;
 
 namespace {
 
-struct Place {
-  TemporaryFolder folder;
-  Place() { std::ofstream(folder / "tiny.toml") << kTinyRecipe; }
-  StudyFile study(const std::string& more) const {
-    return StudyFile::parse("recipe = \"tiny.toml\"\n" + more, (folder / "s.toml").string());
-  }
+struct Place : TinyStudies {
   std::vector<std::string> names(const std::string& more) const {
     std::vector<std::string> all;
-    for (const Configuration& configuration : planned_configurations(study(more)))
+    for (const Configuration& configuration : planned_configurations(parse(more)))
       all.push_back(configuration.name);
     return all;
   }
@@ -53,7 +48,7 @@ train.micro_batch = [8, 4]
 
 TEST_CASE("a configuration is a recipe with changes") {
   const Place place;
-  const auto configurations = planned_configurations(place.study(
+  const auto configurations = planned_configurations(place.parse(
       "ranks = [2]\nthreads = [2]\nmode = [\"ensemble\", \"2x2\"]\nfraction = [0.5]\n[set]\nseed = 5\n"));
   REQUIRE(configurations.size() == 2);
   CHECK(configurations[0].at == Coordinates{"tiny", "ensemble", 2, 2, 0.5, "strong", ""});
@@ -68,7 +63,7 @@ TEST_CASE("a configuration is a recipe with changes") {
 TEST_CASE("a weak batch grows with the ranks that share it, and its micro-batches do not change") {
   const Place place;
   const auto weak = planned_configurations(
-      place.study("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
+      place.parse("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
   REQUIRE(weak.size() == 4);
   CHECK(has(weak[0], "train.batch=32"));
   CHECK(has(weak[1], "train.batch=96"));
@@ -77,15 +72,15 @@ TEST_CASE("a weak batch grows with the ranks that share it, and its micro-batche
   CHECK(has(weak[3], "train.batch=32"));
   // A micro-batch of "auto" would be a 64th of the larger batch.
   const auto automatic = planned_configurations(
-      place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 1024\ntrain.micro_batch = \"auto\""));
+      place.parse("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 1024\ntrain.micro_batch = \"auto\""));
   CHECK(has(automatic[0], "train.micro_batch=16"));
   CHECK(has(automatic[0], "train.batch=2048"));
 }
 
 TEST_CASE("repeats train with different seeds, or with the same seed") {
   const Place place;
-  const StudyFile each = place.study("[set]\nseed = 5");
-  const StudyFile same = place.study("new_seeds = false\n[set]\nseed = 5");
+  const StudyFile each = place.parse("[set]\nseed = 5");
+  const StudyFile same = place.parse("new_seeds = false\n[set]\nseed = 5");
   const Configuration configuration = planned_configurations(each).front();
   CHECK(configuration.changes_of(each, 1) == configuration.changes);
   CHECK(configuration.changes_of(each, 4).back() == "seed=8");
@@ -94,9 +89,9 @@ TEST_CASE("repeats train with different seeds, or with the same seed") {
 
 TEST_CASE("configurations that cannot run are reported before the first run") {
   const Place place;
-  CHECK(planned_configurations(place.study("ranks = [4]")).size() == 1);
+  CHECK(planned_configurations(place.parse("ranks = [4]")).size() == 1);
   const std::string refused =
-      error_of([&] { planned_configurations(place.study("ranks = [1, 5, 6]\nmode = [\"sync\", \"2x5\"]")); });
+      error_of([&] { planned_configurations(place.parse("ranks = [1, 5, 6]\nmode = [\"sync\", \"2x5\"]")); });
   CHECK_THAT(refused, Contains("3 of 4 configurations cannot run"));
   CHECK_THAT(
       refused,
@@ -104,16 +99,16 @@ TEST_CASE("configurations that cannot run are reported before the first run") {
           "tiny-sync-5x1: 5 ranks, but a step of 32 samples has 4 micro-batches of 8: 1 would have no work"));
   CHECK_THAT(refused, Contains("5 ranks for a member"));
   CHECK(place.names("ranks = [1, 5, 6]\nleave_out = true") == std::vector<std::string>{"tiny-sync-1x1"});
-  CHECK(obstacles(place.study("ranks = [1, 5, 6]")).size() == 2);
-  CHECK_THAT(error_of([&] { planned_configurations(place.study("ranks = [5]\nleave_out = true")); }),
+  CHECK(obstacles(place.parse("ranks = [1, 5, 6]")).size() == 2);
+  CHECK_THAT(error_of([&] { planned_configurations(place.parse("ranks = [5]\nleave_out = true")); }),
              Contains("1 of 1 configurations"));
 
   CHECK_THAT(
-      error_of([&] { planned_configurations(place.study("[set]\ntrain.micro_batches = 8")); }),
+      error_of([&] { planned_configurations(place.parse("[set]\ntrain.micro_batches = 8")); }),
       StartsWith("study \"s\", [set] train.micro_batches=8: ") && Contains("did you mean \"micro_batch\"?"));
-  CHECK_THAT(error_of([&] { planned_configurations(place.study("[axes]\ntrain.epoch = [1, 2]")); }),
+  CHECK_THAT(error_of([&] { planned_configurations(place.parse("[axes]\ntrain.epoch = [1, 2]")); }),
              StartsWith("study \"s\", [axes] train.epoch=1: ") && Contains("did you mean \"epochs\"?"));
-  CHECK_THAT(error_of([&] { planned_configurations(place.study("[axes]\ntrain.micro_batch = [8, 8]")); }),
+  CHECK_THAT(error_of([&] { planned_configurations(place.parse("[axes]\ntrain.micro_batch = [8, 8]")); }),
              Contains("two configurations of the study are equal"));
   std::ofstream(place.folder / "other.toml") << "name = \"tiny\"\n" << kTinyRecipe;
   const StudyFile two =
@@ -126,7 +121,7 @@ TEST_CASE(
     "members run together") {
   const Place place;
   const auto configurations = planned_configurations(
-      place.study("ranks = [6]\nmode = [\"ensemble\", \"emulated ensemble\", \"emulated 2x3\"]\n[set]\n"
+      place.parse("ranks = [6]\nmode = [\"ensemble\", \"emulated ensemble\", \"emulated 2x3\"]\n[set]\n"
                   "train.micro_batch = 4"));
   REQUIRE(configurations.size() == 3);
   CHECK(configurations[0].ranks_at_once() == 6);
@@ -142,7 +137,7 @@ TEST_CASE(
   CHECK_THAT(
       error_of([&] {
         planned_configurations(
-            place.study("ranks = [3]\nmode = \"emulated ensemble\"\n[set]\nensemble.members = 2"));
+            place.parse("ranks = [3]\nmode = \"emulated ensemble\"\n[set]\nensemble.members = 2"));
       }),
       Contains("an emulated ensemble needs as many ranks for each member, but 2 members have 3 ranks"));
 }

@@ -11,17 +11,10 @@ using namespace convoke::study;
 
 namespace {
 
-struct QueuedStudy {
-  TemporaryFolder folder;
+struct QueuedStudy : TinyStudies {
   StudyFile study;
-  explicit QueuedStudy(const std::string& more = "ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n") {
-    write("tiny.toml", kTinyRecipe);
-    study = parse(more);
-  }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder / name) << text; }
-  StudyFile parse(const std::string& more) const {
-    return StudyFile::parse("recipe = \"tiny.toml\"\n" + more, (folder / "s.toml").string());
-  }
+  explicit QueuedStudy(const std::string& more = "ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n")
+      : study(parse(more)) {}
   fs::path out() const { return folder / "out"; }
 };
 
