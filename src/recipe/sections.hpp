@@ -9,8 +9,8 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/recipe/toml.hpp"
 
-// One file per section: one entry for each key of the section, and the conditions on several keys together
-// (those of [train] are in train_conditions.cpp).
+// One file per section ([log] is next to [run]): one entry for each key of the section, and the conditions on
+// several keys together (those of [train] are in train_conditions.cpp).
 namespace convoke::recipe {
 
 /// A section of a recipe, made from its keys.

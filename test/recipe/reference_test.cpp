@@ -1,6 +1,5 @@
-#include "convoke/recipe/reference.hpp"
-
 #include "convoke/recipe/recipe.hpp"
+
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/source_path.hpp"

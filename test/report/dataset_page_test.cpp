@@ -29,16 +29,6 @@ TEST_CASE("findings name problems to solve before training") {
   CHECK(report::imbalance(found) == 1);
 }
 
-TEST_CASE("a page of encoded pictures shows their sizes") {
-  const TemporaryFolder folder;
-  explore::Inspection found = example::inspection(example::images(folder.path()));
-  const auto pages = [&] { return report::dataset_page(found, "made by a test").html(); };
-  CHECK(times(pages(), "Sizes of the encoded pictures") == 0);
-  std::vector<float> kilobytes{1.5F, 2, 2, 7};
-  found.encoded = explore::Extent{"kB", explore::box_plot(kilobytes), explore::histogram(kilobytes, 4)};
-  CHECK_THAT(pages(), Contains(">Sizes of the encoded pictures</h2>") && Contains("kB from"));
-}
-
 TEST_CASE(
     "bin edges, means and moments show their spread, however large; a class without samples has no mean") {
   const TemporaryFolder folder;
@@ -108,6 +98,13 @@ TEST_CASE("a page of each kind contains its pictures and charts with their table
     CHECK_THAT(page, Contains("&lt;b&gt;cat&lt;/b&gt;") && Contains("Stra\xEF\xBF\xBD"
                                                                     "enbahn &amp; &quot;co&quot;"));
     CHECK(times(page, "<b>cat") == 0);
-    CHECK(report::dataset_page(example::inspection(file), "made by a test").html() == page);
+    explore::Inspection again = example::inspection(file);
+    CHECK(report::dataset_page(again, "made by a test").html() == page);
+    if (found.kind() != "images") continue;
+    CHECK(times(page, "Sizes of the encoded pictures") == 0);
+    std::vector<float> kilobytes{1.5F, 2, 2, 7};
+    again.encoded = explore::Extent{"kB", explore::box_plot(kilobytes), explore::histogram(kilobytes, 4)};
+    CHECK_THAT(report::dataset_page(again, "made by a test").html(),
+               Contains(">Sizes of the encoded pictures</h2>") && Contains("kB from"));
   }
 }

@@ -10,7 +10,7 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/recipe/reference.hpp"
+#include "convoke/recipe/recipe.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/machine.hpp"
 

@@ -128,6 +128,13 @@ struct Recipe {
 /// the command that makes the dataset.
 std::filesystem::path resolve_dataset(const Recipe& recipe);
 
+/// Returns tables of all recipe keys as Markdown, made from the entries of the keys: a part of
+/// docs/recipes.md.
+std::string key_reference();
+
+/// Returns the paths of the keys that decide the result of a run (Effect), such as "train.optimizer".
+std::vector<std::string> keys_of_result();
+
 /// Convert between text and enum, for messages and files.
 std::string to_string(engine::Reduction reduction);
 std::string to_string(nn::ConvolutionChoice convolution);

@@ -15,7 +15,6 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/recipe/reference.hpp"
 #include "convoke/study/tables/measured_configuration.hpp"
 
 namespace convoke::study {
