@@ -8,7 +8,6 @@
 #include "golden.hpp"
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/instruction_sets.hpp"
-#include "refusal.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;

@@ -8,7 +8,6 @@
 #include "convoke/nn/layer_table.hpp"
 #include "experiment.hpp"
 #include "nn/kernels/functions.hpp"
-#include "refusal.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -1,5 +1,5 @@
 // The decisions of fuse(), and fused plans against the unfused reference.
-#include "absorbed.hpp"
+#include "around.hpp"
 #include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"

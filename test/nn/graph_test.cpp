@@ -1,7 +1,7 @@
 #include "convoke/nn/graph.hpp"
 
+#include "around.hpp"
 #include "convoke/nn/layers.hpp"
-#include "refusal.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

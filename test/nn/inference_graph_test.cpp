@@ -1,7 +1,7 @@
 // Which layers an inference graph keeps, and its outputs against the reference of the trained network.
 #include "convoke/nn/inference_graph.hpp"
 
-#include "absorbed.hpp"
+#include "around.hpp"
 #include "convoke/nn/layers.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"

@@ -1,8 +1,8 @@
 #include "convoke/nn/layer_table.hpp"
 
+#include "around.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "refusal.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

@@ -4,7 +4,6 @@
 
 #include "around.hpp"
 #include "golden.hpp"
-#include "refusal.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;

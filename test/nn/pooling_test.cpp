@@ -1,8 +1,6 @@
 // Pooling, and zero_pad, crop, resize.
-#include "absorbed.hpp"
 #include "around.hpp"
 #include "golden.hpp"
-#include "refusal.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

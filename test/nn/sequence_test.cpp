@@ -1,12 +1,12 @@
 // embedding, lstm and gru.
 #include <numeric>
 
+#include "around.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/recurrent.hpp"
-#include "refusal.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -1,9 +1,9 @@
 // Parameters that two nodes share, that are not trained, or that have penalties.
+#include "around.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers.hpp"
 #include "experiment.hpp"
-#include "refusal.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

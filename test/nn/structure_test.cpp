@@ -5,7 +5,6 @@
 #include "golden.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/merge.hpp"
-#include "refusal.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
