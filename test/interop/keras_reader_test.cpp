@@ -3,7 +3,7 @@
 #include "convoke/engine/canonical.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 #include "interop/keras/model_reader.hpp"
 #include "interop/layer_tables.hpp"
 #include "run_on.hpp"
@@ -42,6 +42,11 @@ fs::path with_config(const TemporaryFolder& folder, const std::string& config) {
                                        {.name = "model.weights.h5", .file = weights}};
   archive::write_zip(file, entries);
   return file;
+}
+
+// The output of a layer, as an argument in Keras 3.
+std::string tensor_of(const std::string& layer) {
+  return R"({"class_name": "__keras_tensor__", "config": {"keras_history": [")" + layer + "\", 0, 0]}}";
 }
 
 std::string sequential(const std::string& layers) {
@@ -434,20 +439,17 @@ TEST_CASE("a mask that is not that of tokens other than 0 is refused by name") {
   const TemporaryFolder folder;
   const auto reason = [&](const std::string& type, const std::string& number, const std::string& layers) {
     const std::string shape = type == "int32" ? "[null, 6]" : "[null, 6, 3]";
-    const auto tensor = [](const std::string& name) {
-      return R"({"class_name": "__keras_tensor__", "config": {"keras_history": [")" + name + "\", 0, 0]}}";
-    };
     const auto file = with_config(
         folder, R"({"class_name": "Functional", "config": {"name": "m", "layers": [
           {"class_name": "InputLayer", "name": "x", "config": {"batch_shape": )" +
                     shape + R"(, "dtype": ")" + type + R"("}, "inbound_nodes": []}, )" +
                     R"({"class_name": "NotEqual", "module": "keras.src.ops.numpy", "name": "not_equal",
              "config": {}, "inbound_nodes": [{"args": [)" +
-                    tensor("x") + ", " + number + R"(], "kwargs": {}}]}, )" + layers +
+                    tensor_of("x") + ", " + number + R"(], "kwargs": {}}]}, )" + layers +
                     R"({"class_name": "LSTM", "module": "keras.layers", "name": "rnn", "config": {"units": 2,
              "recurrent_activation": "sigmoid"}, "inbound_nodes": [{"args": [)" +
-                    tensor(layers.empty() ? "x" : "words") + R"(], "kwargs": {"mask": )" +
-                    tensor("not_equal") + R"(}}]}],
+                    tensor_of(layers.empty() ? "x" : "words") + R"(], "kwargs": {"mask": )" +
+                    tensor_of("not_equal") + R"(}}]}],
           "input_layers": [["x", 0, 0]], "output_layers": [["rnn", 0, 0]]}})");
     return error_of([&] { read_model(file); });
   };
@@ -455,8 +457,8 @@ TEST_CASE("a mask that is not that of tokens other than 0 is refused by name") {
              Contains("layer \"not_equal\" (NotEqual): masks time steps by their values"));
   const std::string words =
       R"({"class_name": "Embedding", "module": "keras.layers", "name": "words", "config":
-      {"input_dim": 4, "output_dim": 3}, "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__",
-      "config": {"keras_history": ["x", 0, 0]}}], "kwargs": {}}]}, )";
+      {"input_dim": 4, "output_dim": 3}, "inbound_nodes": [{"args": [)" +
+      tensor_of("x") + R"(], "kwargs": {}}]}, )";
   CHECK_THAT(reason("int32", "1", words), Contains("masks the token 1; supported is 0"));
 }
 
@@ -566,11 +568,10 @@ TEST_CASE("models shared within models are bounded") {
   // Level i calls level i + 1 twice: 2^40 layers.
   std::string model = R"({"class_name": "Activation", "config": {"name": "a", "activation": "relu"}})";
   for (int i = 0; i < 30; ++i) {
-    const std::string call = R"({"args": [{"class_name": "__keras_tensor__", "config": {"keras_history": [")";
     model = R"({"class_name": "Functional", "config": {"name": "m", "layers": [
       {"class_name": "InputLayer", "name": "in", "config": {"batch_shape": [null, 4]}, "inbound_nodes": []},
-      {"name": "inner", "inbound_nodes": [)" +
-            call + R"(in", 0, 0]}}]}, )" + call + R"(inner", 0, 0]}}]}], )" + model.substr(1) +
+      {"name": "inner", "inbound_nodes": [{"args": [)" +
+            tensor_of("in") + R"(]}, {"args": [)" + tensor_of("inner") + "]}], " + model.substr(1) +
             R"(], "input_layers": ["in", 0, 0], "output_layers": ["inner", 1, 0]}})";
   }
   const TemporaryFolder folder;

@@ -6,7 +6,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 #include "interop/layer_tables.hpp"
 
 // Activations, as layers and as names in other layers' settings.

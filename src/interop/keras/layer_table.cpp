@@ -6,7 +6,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 #include "interop/layer_tables.hpp"
 
 // The classes of Keras' layers, and how their settings become those of our layers.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 
 // Layers that read several values or a part of one: x[index], and the stack that is its inverse.
 

@@ -1,6 +1,6 @@
 #include "interop/keras/model_reader.hpp"
 #include "convoke/nn/losses/outputs.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 
 // Normalizations, learned or fixed.
 

@@ -10,7 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 #include "interop/layer_tables.hpp"
 
 namespace convoke::interop::keras {

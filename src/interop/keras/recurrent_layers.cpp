@@ -6,7 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 
 // Layers for texts and sequences. Attention is dense layers for query, key and value, our layer attention,
 // and a dense layer for its output. The masks of sequences are here too.

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 
 // Layers that move values without changing them, and those that act in training only.
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
-#include "interop/keras/layers.hpp"
+#include "interop/keras/call.hpp"
 
 // Convolutions, dense layers and pooling.
 
