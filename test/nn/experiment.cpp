@@ -47,12 +47,12 @@ reference::Parameters by_name(const ParameterLayout& layout, std::span<const flo
   return named;
 }
 
-Experiment::Experiment(const Graph& graph, PlanOptions options)
+Experiment::Experiment(const Graph& graph, PlanOptions options, bool random)
     : layout(std::make_shared<ParameterLayout>(graph, options.micro_batch, options.convolution,
                                                options.precision, !options.post_ops, options.post_ops)),
       network(graph, layout, options),
-      parameters(random_parameters(*layout)),
-      gradients(layout->size()),
+      parameters(random ? random_parameters(*layout) : AlignedBuffer<float>(layout->size())),
+      gradients(options.training ? layout->size() : 0),
       working(layout, parameters.data()) {
   network.bind(parameters.data(), options.training ? gradients.data() : nullptr, working.data());
 }

@@ -50,7 +50,8 @@ struct Outcome {
 /// A compiled plan with its own parameters and gradients.
 class Experiment {
  public:
-  Experiment(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options);
+  /// Without `random`, all parameters are 0 until they are set.
+  Experiment(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options, bool random = true);
 
   /// Runs forward, loss and backward (or forward alone for inference). `whole` is the number of samples of
   /// the whole step.
@@ -60,8 +61,9 @@ class Experiment {
 
   std::shared_ptr<const convoke::nn::ParameterLayout> layout;
   convoke::nn::Network network;
-  convoke::AlignedBuffer<float> parameters, gradients;
-  convoke::nn::WorkingWeights working;  ///< every run refreshes it
+  convoke::AlignedBuffer<float> parameters;
+  convoke::AlignedBuffer<float> gradients;  ///< empty in inference
+  convoke::nn::WorkingWeights working;      ///< every run refreshes it
 };
 
 /// Copies to `part` the values of those parameters of `all` that `part` also has.

@@ -106,7 +106,8 @@ TEST_CASE("lstm and gru after an embedding, each other and an activation") {
   }
 }
 
-TEST_CASE("lstm and gru compute equal rows of an embedding once, in one piece and several, or all rows") {
+TEST_CASE("lstm and gru compute equal rows of an embedding once, in one piece and several, or all rows",
+          "[rows]") {
   const auto graph_of = [](Builder layer, std::int64_t vocabulary, std::int64_t length, double dropout) {
     Graph graph(tokens(length));
     const Symbol x = embedding(input(graph), {.vocabulary = vocabulary, .units = 3});
@@ -142,7 +143,7 @@ TEST_CASE("lstm and gru skip masked time steps in any position") {
   }
 }
 
-TEST_CASE("lstm and gru compute padding once, or not if it is masked") {
+TEST_CASE("lstm and gru compute padding once, or not if it is masked", "[rows]") {
   const bool has_bf16 = backend().native_bf16 || backend().emulates_bf16;
   const auto padded = [](const Graph& graph, bool behind) {
     Batch batch(graph, 4);
