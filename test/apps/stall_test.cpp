@@ -45,7 +45,7 @@ Outcome train_and_stop(const Place& place, int ranks, int stopped) {
 
 TEST_CASE("a stopped rank is named with host, step and phase, and the job ends with code 87") {
   const Place place;
-  for (const auto& [ranks, stopped] : {std::pair(2, 1), std::pair(2, 0), std::pair(3, 1)}) {
+  for (const auto& [ranks, stopped] : {std::pair(2, 0), std::pair(3, 1)}) {
     CAPTURE(ranks, stopped);
     const Outcome outcome = train_and_stop(place, ranks, stopped).ends(code_under_mpirun(87));
     CAPTURE(outcome.text);
