@@ -101,27 +101,38 @@ rounds() {
     left=$((left - landed))
   done
 }
-same_model() {
+same_model() {  # of the undisturbed run `calm`
   local file
-  for file in calm-"${1%-*}"/{model,ensemble}.h5; do
+  for file in calm-"$calm"/{model,ensemble}.h5; do
     [ ! -e "$file" ] || cmp "$file" "$1/$(basename "$file")" || return 1
   done
 }
-# train NAME RANKS OPTIONS...: an undisturbed run, and disturbed ones, which end with the same model.
-train() {
-  local name=$1 ranks=$2 launch=
+# calm NAME RANKS OPTIONS...: an undisturbed run, without mpirun if RANKS is 0.
+calm() {
+  local ranks=$2 launch=
+  calm=$1
   shift 2
-  [[ $ranks =~ ^[1-9]$ ]] && launch=$(mpirun_of "$ranks")
-  $launch "$CONVOKE" train recipe.toml --quiet --output "calm-$name" "$@" > calm.log 2>&1 || bad "calm-$name: $(cat calm.log)"
+  [ "$ranks" = 0 ] || launch=$(mpirun_of "$ranks")
+  $launch "$CONVOKE" train recipe.toml --quiet --output "calm-$calm" "$@" > calm.log 2>&1 || bad "calm-$calm: $(cat calm.log)"
+}
+# train NAME RANKS OPTIONS...: disturbed runs, which end with the model of the undisturbed one.
+train() {
+  local name=$1 ranks=$2
+  shift 2
   rounds "$name" "$ranks" same_model train recipe.toml --quiet --output ROUND --resume "$@"
 }
 
 memory=$(shared)
+calm sync 0  # exact: the bits of any number of ranks
 train sync 2
 train elastic any
-train local 2 --set 'train.strategy={ name = "local-sgd", every = 4 }'
-train ensemble 2 --set train.mode=ensemble --set ensemble.members=2
-train groups 4 --set train.mode=ensemble --set ensemble.members=2
+local_sgd='train.strategy={ name = "local-sgd", every = 4 }'
+calm local 2 --set "$local_sgd"
+train local 2 --set "$local_sgd"
+votes=(--set train.mode=ensemble --set ensemble.members=2)
+calm votes 0 "${votes[@]}"
+train ensemble 2 "${votes[@]}"
+train groups 4 "${votes[@]}"
 longest=0.5
 "$CONVOKE" prepare idx --output calm.h5 > calm.log 2>&1 || bad "prepare-calm: $(cat calm.log)"
 same_dataset() { cmp calm.h5 "$1.h5"; }
