@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "convoke/archive/inflated.hpp"
+#include "convoke/archive/byte_reader.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"

@@ -1,6 +1,6 @@
 // What formats share: their documentation, their tensors, and files of other programs that are recognized and
 // refused. The beginnings are those that the programs write.
-#include "convoke/archive/zip_writer.hpp"
+#include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "interop/tensor.hpp"

@@ -1,5 +1,4 @@
 #include "convoke/archive/zip.hpp"
-#include "convoke/archive/zip_writer.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"

@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "convoke/archive/inflated.hpp"
+#include "convoke/archive/byte_reader.hpp"
 
 namespace convoke::archive {
 
@@ -46,5 +47,17 @@ class ZipFile {
   std::filesystem::path file_;
   std::vector<Member> members_;
 };
+
+/// An entry of an archive: a text, or the contents of a file.
+struct ZipEntry {
+  std::string name;
+  std::string text = {};
+  std::filesystem::path file = {};  ///< if given, instead of `text`
+};
+
+/// Writes a zip archive with its entries stored without compression, as Keras writes models (weights do not
+/// compress). Equal entries give equal bytes: all times are 1980. Throws Error naming `archive` if it would
+/// exceed 4 GiB. Format: PKWARE, APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12 and 4.3.16.
+void write_zip(const std::filesystem::path& archive, std::span<const ZipEntry> entries);
 
 }  // namespace convoke::archive

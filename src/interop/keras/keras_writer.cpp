@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "convoke/archive/zip_writer.hpp"
+#include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/nn/losses/loss.hpp"
