@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "convoke/data/dataset_reader.hpp"
-#include "convoke/explore/atypical.hpp"
+#include "convoke/explore/distribution.hpp"
 #include "convoke/explore/duplicates.hpp"
 #include "convoke/explore/neighbors.hpp"
-#include "convoke/explore/normality.hpp"
 #include "convoke/explore/pca.hpp"
 #include "convoke/explore/sample.hpp"
 #include "convoke/explore/survey.hpp"
