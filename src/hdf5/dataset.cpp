@@ -4,9 +4,9 @@
 #include <cassert>
 #include <cstring>
 
+#include "check.hpp"
 #include "convoke/core/error.hpp"
 #include "new_file.hpp"
-#include "types.hpp"
 
 namespace convoke::hdf5 {
 namespace {

@@ -9,10 +9,10 @@
 #include <span>
 #include <system_error>
 
+#include "check.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
 #include "new_file.hpp"
-#include "types.hpp"
 
 namespace convoke::hdf5 {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "check.hpp"
 #include "convoke/core/error.hpp"
-#include "types.hpp"
 
 namespace convoke::hdf5 {
 namespace {
