@@ -1,7 +1,7 @@
 // A program outside Convoke's tree that uses the other two components, each by a function that needs its
 // library.
-#include <convoke/data_prep/files/number.hpp>
-#include <convoke/slurm/time_limit.hpp>
+#include <convoke/data_prep/files/numbers.hpp>
+#include <convoke/slurm/partition.hpp>
 #include <iostream>
 
 int main() {
