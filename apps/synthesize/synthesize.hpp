@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/data_prep/synthetic_mark.hpp"
+#include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/team.hpp"
 
 namespace convoke::data_prep {

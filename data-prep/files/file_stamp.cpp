@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "convoke/core/checksum.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
 
 namespace convoke::data_prep {
 namespace {

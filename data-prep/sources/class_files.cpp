@@ -8,9 +8,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
 #include "convoke/data_prep/sources/source.hpp"
-#include "files/twin_names.hpp"
 
 namespace convoke::data_prep {
 namespace {

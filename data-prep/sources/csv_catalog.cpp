@@ -10,8 +10,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data_prep/files/number_format.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 #include "sources/csv_header.hpp"
 #include "sources/labels.hpp"
 #include "sources/table_columns.hpp"

@@ -8,9 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "convoke/data_prep/files/number.hpp"
-#include "convoke/data_prep/files/number_format.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
 
 namespace convoke::data_prep {

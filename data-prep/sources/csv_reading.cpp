@@ -11,7 +11,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
-#include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 #include "convoke/os/file.hpp"
 #include "sources/csv_header.hpp"
 

@@ -12,10 +12,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/file_stamp.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/pictures/decode.hpp"
-#include "files/twin_names.hpp"
 #include "sources/labels.hpp"
 
 namespace convoke::data_prep {

@@ -13,8 +13,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
-#include "convoke/data_prep/files/number.hpp"
-#include "files/twin_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 
 namespace convoke::data_prep {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "convoke/core/csv.hpp"
+#include "files/lines.hpp"
 
 namespace convoke::data_prep {
 
@@ -31,6 +32,19 @@ std::string canonical_split(const std::string& name) {
   const std::string lower = lower_case(name);
   const auto it = std::find_if(kUsual.begin(), kUsual.end(), [&](const auto& u) { return u.first == lower; });
   return it == kUsual.end() ? lower : std::string(it->second);
+}
+
+std::string synthetic_mark(const std::filesystem::path& source) {
+  std::filesystem::path folder = std::filesystem::absolute(source).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // the path ends in a slash
+  constexpr int kFolders = 3;
+  for (int i = 0; i < kFolders; ++i, folder = folder.parent_path()) {
+    if (!std::filesystem::is_regular_file(folder / kSyntheticMark)) continue;
+    Lines lines(folder / kSyntheticMark);
+    std::string line;
+    if (lines.next(line) && line.starts_with("synthetic")) return line;
+  }
+  return {};
 }
 
 }  // namespace convoke::data_prep

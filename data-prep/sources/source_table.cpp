@@ -10,7 +10,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/shards.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
 #include "convoke/os/file.hpp"
 
 namespace convoke::data_prep {

@@ -9,7 +9,7 @@
 
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 
 namespace convoke::data_prep {
 namespace {

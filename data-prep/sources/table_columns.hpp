@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/data_prep/files/number_format.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/csv_reading.hpp"
 

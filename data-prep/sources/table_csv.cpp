@@ -8,7 +8,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/table/table_preparation.hpp"

@@ -13,7 +13,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/text/text_preparation.hpp"
 #include "convoke/os/file.hpp"

@@ -12,7 +12,7 @@
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
 #include "sources/labels.hpp"
 #include "sources/packed_pictures.hpp"
 

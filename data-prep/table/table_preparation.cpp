@@ -8,7 +8,7 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/table.hpp"
-#include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 #include "convoke/data_prep/table/yeo_johnson.hpp"
 #include "preparation_json.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "convoke/core/keys.hpp"
-#include "files/twin_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
 
 namespace convoke::data_prep {
 

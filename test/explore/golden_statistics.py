@@ -23,7 +23,7 @@ bytes_ = (np.arange(1000) ** 2 % 241).astype(np.uint8)
 show("quantiles of bytes", np.quantile(bytes_, [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1]))
 show("mean and standard deviation of bytes", [bytes_.mean(), bytes_.std()])
 
-# normality_test.cpp (scipy)
+# distribution_test.cpp (scipy)
 from scipy import ndimage
 
 for name, sample in (("heaps", x[:, 1]), ("squares", np.arange(200) ** 2.0), ("few", x[:20, 2]), ("bytes", bytes_.astype(float))):
@@ -43,7 +43,7 @@ show("hog: first block", features[0, 0])
 show("hog: last block, and the sum of all", [*features[-1, -1, 1, 1], features.sum()])
 print(features.shape)
 
-# reconstruction_test.cpp (scikit-learn)
+# pca_test.cpp (scikit-learn)
 from sklearn.decomposition import PCA
 
 y = heaps(40, 6)

@@ -10,7 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_encoding.hpp"
-#include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
@@ -52,7 +52,8 @@ class TextEncoder {
     const auto& names = header.names;
     const auto it = std::ranges::find(names, preparation_.column());
     if (it != names.end()) return {static_cast<std::size_t>(it - names.begin())};
-    if (const auto column = data_prep::find_column(header, "", data_prep::kTextColumns, file)) return {*column};
+    if (const auto column = data_prep::find_column(header, "", data_prep::kTextColumns, file))
+      return {*column};
     throw Error(fmt::format("{}: has no column of texts", file),
                 fmt::format("the columns are {}; the model was trained on \"{}\"", listing(names),
                             preparation_.column()));

@@ -4,21 +4,19 @@
 
 #include "../idx_files.hpp"
 #include "convoke/data_prep/files/file_stamp.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/files/names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/pictures/decode.hpp"
+#include "pictures/test_pictures.hpp"
 #include "put_picture.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
-#include "support/source_path.hpp"
 
 using namespace convoke::data_prep;
 
 namespace {
-
-const fs::path kPictures = source_path("test/data_prep/files/pictures");
 
 std::string folder_error(const fs::path& folder, const SourceOptions& options = {}) {
   return error_of([&] { open_source(folder, options, "image-folder"); });

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,5 +36,16 @@ std::vector<std::string> fit_names();
 
 /// Fits a picture of 1 or 3 channels into `sample`, (height, width, C) bytes.
 void apply(const Fit& fit, const Image& picture, const PictureSize& size, std::span<std::uint8_t> sample);
+
+/// In pixels; (0, 0) is the upper left corner of the first pixel.
+struct Circle {
+  double y = 0, x = 0, radius = 0;
+};
+
+/// Finds the rim of the eye in a photograph of a retina: a bright disc on a dark background, which may be off
+/// center, cut off on any side, and dark. Fits a circle to the points where brightness rises above a tenth of
+/// its range, in an image reduced to 256 pixels; outliers such as notches and specks do not count. Returns
+/// none if there is no contrast or no part of the rim is visible.
+std::optional<Circle> find_eye(const Image& picture);
 
 }  // namespace convoke::data_prep

@@ -99,4 +99,11 @@ bool is_usual_split(std::string_view split);
 /// becomes "train", "testing" "test"; case does not count. Other names are only changed to lower case.
 std::string canonical_split(const std::string& name);
 
+/// The file that marks a folder as made by `convoke synthesize`, in its first line.
+inline constexpr const char* kSyntheticMark = "SYNTHETIC.txt";
+
+/// Returns that line, "synthetic, made by ...", of the folder `source` or one of the two enclosing folders
+/// (for a CSV or a sub-folder); "" if there is none. The provenance of the dataset begins with it.
+std::string synthetic_mark(const std::filesystem::path& source);
+
 }  // namespace convoke::data_prep

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/data_prep/files/number_format.hpp"
+#include "convoke/data_prep/files/numbers.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 
 namespace convoke::data_prep {
