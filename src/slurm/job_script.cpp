@@ -75,7 +75,11 @@ fi
 exit "$code"
 )sh";
 
-using Directives = std::vector<JobScript::Directive>;
+struct Directive {
+  std::string option;   // "--nodes=2"
+  std::string comment;  // may be empty
+};
+using Directives = std::vector<Directive>;
 
 Directives size_of(const Layout& layout) {
   Directives list{{fmt::format("--nodes={}", layout.nodes), ""},
@@ -122,56 +126,41 @@ std::string launch_of(const JobOptions& options) {
 
 }  // namespace
 
-std::string to_text(const JobScript& script) {
-  std::string text = "#!/bin/bash\n";
-  for (const std::string& line : script.about) text += "# " + line + "\n";
-  for (const auto& [option, comment] : script.directives) {
-    text += comment.empty() ? fmt::format("#SBATCH {}\n", option)
-                            : fmt::format("#SBATCH {:<28} # {}\n", option, comment);
-  }
-  return text + "\n" + script.body;
-}
-
-JobScript make_script(const JobOptions& options, const std::string& file, const std::string& what,
-                      const Layout& layout, const JobCommand& command, const std::string& array) {
-  JobScript script;
-  script.file = file;
-  script.about = {fmt::format("{}: {}", options.name, what)};
-  if (!options.work.empty() && command.resumes) script.about.push_back(options.work);
-  script.about.push_back("Written by: " + options.written_by);
-  script.directives = {{"--job-name=" + shell_word(options.name), ""}};
+File make_script(const JobOptions& options, const std::string& file, const std::string& what,
+                 const Layout& layout, const JobCommand& command, const std::string& array) {
+  std::string text = fmt::format("#!/bin/bash\n# {}: {}\n", options.name, what);
+  if (!options.work.empty() && command.resumes) text += "# " + options.work + "\n";
+  text += "# Written by: " + options.written_by + "\n";
+  Directives directives{{"--job-name=" + shell_word(options.name), ""}};
   const auto add = [&](const Directives& list) {
-    script.directives.insert(script.directives.end(), list.begin(), list.end());
+    directives.insert(directives.end(), list.begin(), list.end());
   };
   add(size_of(layout));
   add(queue_of(options));
   if (!array.empty()) {
-    script.directives.push_back({"--array=" + array, "a job for each of these numbers"});
-    script.directives.push_back({"--output=%x-%A-%a.log", "name, number of the array, number in it"});
+    add({{"--array=" + array, "a job for each of these numbers"},
+         {"--output=%x-%A-%a.log", "name, number of the array, number in it"}});
   } else {
-    script.directives.push_back({"--output=%x-%j.log", "name and number of the job"});
+    add({{"--output=%x-%j.log", "name and number of the job"}});
   }
   if (command.resumes) add(restarts_of(options));
+  for (const auto& [option, comment] : directives) {
+    text += comment.empty() ? fmt::format("#SBATCH {}\n", option)
+                            : fmt::format("#SBATCH {:<28} # {}\n", option, comment);
+  }
 
-  std::string& body = script.body;
-  body = command.run;
-  body += std::string("\n") + kModules + fmt::format("convoke=({})\n", options.program) + kContainer;
+  text += fmt::format("\n{}\n{}convoke=({})\n{}", command.run, kModules, options.program, kContainer);
   if (command.alone) {
-    if (options.launcher == Launcher::kSrun) body += std::string("\n") + kSrunNotes;
-    body += "\n\"${convoke[@]}\" " + command.arguments + "\n";
-    return script;
+    if (options.launcher == Launcher::kSrun) text += std::string("\n") + kSrunNotes;
+    return {file, text + "\n\"${convoke[@]}\" " + command.arguments + "\n"};
   }
-  body += "\n" + launch_of(options);
-  if (!command.setup.empty()) body += "\n" + command.setup;
-  if (!command.resumes) {
-    body += "\n\"${launch[@]}\" \"${convoke[@]}\" " + command.arguments + "\n";
-    return script;
-  }
-  body += std::string("\n") + kBefore + "\"${launch[@]}\" \"${convoke[@]}\" " + command.arguments + " &\n" +
-          kWatch;
-  body += fmt::format("\nrestarts={}  # at most, after a node was lost\n", options.restarts);
-  body += kAfterwards;
-  return script;
+  text += "\n" + launch_of(options);
+  if (!command.setup.empty()) text += "\n" + command.setup;
+  const std::string call = "\"${launch[@]}\" \"${convoke[@]}\" " + command.arguments;
+  if (!command.resumes) return {file, text + "\n" + call + "\n"};
+  text += std::string("\n") + kBefore + call + " &\n" + kWatch;
+  text += fmt::format("\nrestarts={}  # at most, after a node was lost\n", options.restarts);
+  return {file, text + kAfterwards};
 }
 
 }  // namespace convoke::slurm

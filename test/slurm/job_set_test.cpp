@@ -46,7 +46,7 @@ TEST_CASE("every script of every plan is valid bash") {
       add_study(jobs, made, {{kLayout, {0, 1, 3}}}, {.at_once = 2, .options = "--bind none"});
       add_evaluate(jobs, made, kLayout);
       std::vector<std::string> texts{submit_script(jobs, made)};
-      for (const JobScript& script : jobs.scripts) texts.push_back(to_text(script));
+      for (const auto& [name, script] : jobs.scripts) texts.push_back(script);
       for (const std::string& text : texts) {
         CAPTURE(text);
         std::ofstream(folder / "x.sh") << text;
@@ -66,7 +66,7 @@ TEST_CASE("only options become directives") {
   layout.threads_per_core = 2;
   JobSet jobs;
   add_train(jobs, made, layout, "net --set a=1");
-  const std::string text = to_text(jobs.scripts.at(0));
+  const std::string& text = jobs.scripts.at(0).second;
   for (const char* line :
        {"--nodes=4\n", "--ntasks-per-node=2 ", "--cpus-per-task=8 ", "--mem=4096M ", "--time=1-01:00:00 ",
         "--partition=batch\n", "--account=physics\n", "--constraint='avx512&ib' ", "--mail-user=me@here\n",
@@ -78,7 +78,7 @@ TEST_CASE("only options become directives") {
   JobSet plain;
   add_train(plain, options(), kLayout, "net");
   for (const char* option : {"--partition", "--account", "--constraint", "--mail", "--mem", "--hint"}) {
-    CHECK_FALSE(has(to_text(plain.scripts.at(0)), std::string("#SBATCH ") + option));
+    CHECK_FALSE(has(plain.scripts.at(0).second, std::string("#SBATCH ") + option));
   }
 }
 
@@ -128,11 +128,11 @@ TEST_CASE("a study is an array for each size of its configurations, and a job th
   CHECK(has(submit, "study=${1:-studies/net-$(date +%Y%m%d-%H%M%S)}\nconvoke study \"$here/study.toml\""));
   CHECK(has(submit, "echo \"${runs_4x4x8%%;*}\" >> \"$study/jobs.txt\"\n"));
   CHECK(has(submit, "echo \"${collect%%;*}\" >> \"$study/jobs.txt\"\n"));
-  const std::string run = to_text(jobs.scripts.at(0));
+  const std::string& run = jobs.scripts.at(0).second;
   CHECK(has(run, "--task \"$((SLURM_ARRAY_TASK_ID + ${2:-0}))\""));
   CHECK_FALSE(has(run, "launch"));  // `convoke study` starts the ranks
   CHECK(jobs.submissions[2].arguments == "\"$study\" \"$here\"");
-  CHECK(has(to_text(jobs.scripts.at(1)), "--collect --more \"$here\"\n"));
+  CHECK(has(jobs.scripts.at(1).second, "--collect --more \"$here\"\n"));
 
   JobSet more;  // with the same scripts
   add_study_runs(more, {{small, {}}, {wide, {8, 9, 1000, 1001, 2005}}}, 1, true);

@@ -226,7 +226,7 @@ int slurm(const SlurmOptions& options) {
 
   // 3. The scripts.
   std::vector<slurm::File> files = jobs.files;
-  for (const slurm::JobScript& script : jobs.scripts) files.emplace_back(script.file, to_text(script));
+  files.insert(files.end(), jobs.scripts.begin(), jobs.scripts.end());
   files.emplace_back("submit.sh", submit_script(jobs, request.job));
   if (options.dry_run) {
     for (const auto& [file, text] : files) fmt::print("# ==> {} <==\n{}\n", file, text);

@@ -25,20 +25,7 @@ struct JobOptions {
   bool bind = true;  ///< each rank to its own cores; false: the system chooses
 };
 
-/// The script of a job, for `sbatch`.
-struct JobScript {
-  struct Directive {
-    std::string option;   ///< "--nodes=2"
-    std::string comment;  ///< may be empty
-  };
-
-  std::string file;                ///< "train.sh"
-  std::vector<std::string> about;  ///< the first lines
-  std::vector<Directive> directives;
-  std::string body;  ///< bash
-};
-
-std::string to_text(const JobScript& script);
+using File = std::pair<std::string, std::string>;  ///< name, text
 
 /// The command that a script runs.
 struct JobCommand {
@@ -49,9 +36,9 @@ struct JobCommand {
   bool resumes = false;        ///< the command continues from checkpoints, so the job is warned and requeued
 };
 
-/// Returns a script that runs `command` on `layout`. `array`: "0-3%2", or empty.
-JobScript make_script(const JobOptions& options, const std::string& file, const std::string& what,
-                      const Layout& layout, const JobCommand& command, const std::string& array = {});
+/// Returns a script for `sbatch` that runs `command` on `layout`. `array`: "0-3%2", or empty.
+File make_script(const JobOptions& options, const std::string& file, const std::string& what,
+                 const Layout& layout, const JobCommand& command, const std::string& array = {});
 
 /// One call of sbatch.
 struct Submission {
@@ -64,11 +51,9 @@ struct Submission {
   std::string then = {};                ///< lines of submit.sh after this call; may be empty
 };
 
-using File = std::pair<std::string, std::string>;  ///< name, text
-
 /// Jobs that belong together: their scripts, and their submissions.
 struct JobSet {
-  std::vector<JobScript> scripts;
+  std::vector<File> scripts;
   std::vector<Submission> submissions;
   std::string result;            ///< the result of all jobs, which submit.sh prints
   std::string before;            ///< lines of submit.sh before the first submission; may be empty
