@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "convoke/core/error.hpp"
 #include "convoke/engine/update.hpp"
@@ -18,14 +19,8 @@ namespace convoke::engine {
 namespace {
 
 void check_layouts_agree(const nn::ParameterLayout& layout, const mpi::Communicator& group) {
-  // Two halves of the hash, because a double does not hold all integers of 64 bits.
-  const std::array<double, 2> mine{static_cast<double>(layout.hash() >> 32),
-                                   static_cast<double>(layout.hash() & 0xFFFFFFFF)};
-  std::array<double, 2> least = mine;
-  std::array<double, 2> most = mine;
-  group.min(least);
-  group.max(most);
-  if (least == most) return;
+  const std::vector<std::uint64_t> hashes = mpi::all_gather(group, layout.hash());
+  if (std::ranges::count(hashes, layout.hash()) == group.size()) return;
   throw Error(
       "the ranks have different parameter layouts, because their processors have different instruction sets",
       "set ONEDNN_MAX_CPU_ISA on all ranks to the smallest of these sets, for example AVX2");
@@ -43,7 +38,7 @@ std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph, c
 }
 
 // Shares memory among the ranks of `node`. Returns null on all ranks of `group` if those of a node cannot
-// share it (mpi::SharedMemory); then `problem` is the reason, at the root.
+// share it (mpi::SharedMemory); then `problem` is the reason.
 std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int workers,
                                           const mpi::Communicator& node, const mpi::Communicator& group,
                                           std::string& problem) {
@@ -55,12 +50,8 @@ std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int w
     const Error error = mpi::as_error(std::current_exception());
     mine = fmt::format("{}; {}", error.what(), error.hint());
   }
-  std::array<double, 1> all_have{shared == nullptr ? 0.0 : 1.0};
-  group.min(all_have);
-  if (all_have[0] == 1) return shared;
-  for (const std::string& text : group.gather(mine)) {
-    if (problem.empty()) problem = text;
-  }
+  if (!mpi::any_of(group, shared == nullptr)) return shared;
+  problem = mpi::first_text(group, mine);
   return nullptr;
 }
 
@@ -87,14 +78,10 @@ void make_memory(EngineParts& parts, const EngineOptions& options, const optim::
 ModelRanks model_ranks(const EngineOptions& options, const mpi::Communicator& group) {
   const mpi::Communicator host = group.split_node();
   const int workers = worker_count(options, group.rank(), group.size());
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(host.size()));
-  counts[static_cast<std::size_t>(host.rank())] = workers;
-  host.sum(std::span(counts));
-  const os::WorkerPlace place{
-      .workers = workers,
-      .first =
-          static_cast<int>(std::accumulate(counts.begin(), counts.begin() + host.rank(), std::int64_t{0})),
-      .workers_of_host = static_cast<int>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}))};
+  const std::vector<int> counts = mpi::all_gather(host, workers);
+  const os::WorkerPlace place{.workers = workers,
+                              .first = std::accumulate(counts.begin(), counts.begin() + host.rank(), 0),
+                              .workers_of_host = std::accumulate(counts.begin(), counts.end(), 0)};
   if (options.sharing == ModelSharing::kHost) return {host, place};
   if (options.sharing == ModelSharing::kNone) return {group.split(group.rank(), 0), place};
   const int node = mpi::together(

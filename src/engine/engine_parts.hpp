@@ -17,7 +17,7 @@ struct EngineParts {
   std::shared_ptr<const nn::ParameterLayout> layout;
   std::shared_ptr<MomentsExchange> moments;  ///< exchange of synchronized batch norms, if there are any
   std::unique_ptr<ModelMemory> memory;
-  std::string unshared;  ///< why the ranks of a node do not share memory though they should; at the root
+  std::string unshared;  ///< why the ranks of a node do not share memory though they should
   std::unique_ptr<NodeTeam> team;
   std::unique_ptr<GradientSums> sums;
   std::unique_ptr<LoadBalancer> balance;  ///< null: the shares of the ranks stay equal

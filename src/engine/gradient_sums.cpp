@@ -1,11 +1,11 @@
 #include "convoke/engine/gradient_sums.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/timeline.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/waiting.hpp"
 
 namespace convoke::engine {
@@ -26,11 +26,9 @@ constexpr std::chrono::milliseconds kPause(1);  // of the thread that makes prog
 
 // Every node has as many leaders as the node with the fewest ranks has ranks.
 NodePlace node_place(const mpi::Communicator& node, const mpi::Communicator& group) {
-  std::array<double, 1> fewest{static_cast<double>(node.size())};
-  group.min(fewest);
-  std::array<std::int64_t, 1> nodes{node.root() ? 1 : 0};
-  group.sum(nodes);
-  return {static_cast<int>(nodes[0]), static_cast<int>(fewest[0]), node.rank()};
+  const double fewest = mpi::min_of(group, node.size());
+  const auto nodes = mpi::sum_of(group, std::int64_t{node.root() ? 1 : 0});
+  return {static_cast<int>(nodes), static_cast<int>(fewest), node.rank()};
 }
 
 GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Communicator& group,

@@ -10,17 +10,6 @@
 #include "convoke/os/environment.hpp"
 
 namespace convoke::engine {
-namespace {
-
-// The values of all ranks, by rank.
-std::vector<std::uint64_t> gather_all(std::uint64_t mine, const mpi::Communicator& group) {
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(group.size()));
-  all[static_cast<std::size_t>(group.rank())] = mine;
-  group.start_all_gather(std::as_writable_bytes(std::span(all))).wait();
-  return all;
-}
-
-}  // namespace
 
 std::uint64_t digest_of(std::span<const float> values) {
   const std::span<const std::byte> bytes = std::as_bytes(values);
@@ -65,7 +54,7 @@ void GradientVerification::run(const Check& check, std::uint64_t first,
   std::uint64_t second = mpi::together(group_, [&] { return group_.rank() == check.checker ? again() : 0; });
   if (group_.size() > 1) {
     if (group_.rank() == check.checker) mine = second;
-    const std::vector<std::uint64_t> all = gather_all(mine, group_);
+    const std::vector<std::uint64_t> all = mpi::all_gather(group_, mine);
     first = all[static_cast<std::size_t>(check.owner)];
     second = all[static_cast<std::size_t>(check.checker)];
   }
@@ -75,7 +64,7 @@ void GradientVerification::run(const Check& check, std::uint64_t first,
 
 void GradientVerification::blame(const Check& check, std::uint64_t first, std::uint64_t second,
                                  const std::function<std::uint64_t()>& again) const {
-  const std::vector<std::uint64_t> third = gather_all(mpi::together(group_, again), group_);
+  const std::vector<std::uint64_t> third = mpi::all_gather(group_, mpi::together(group_, again));
   std::vector<std::vector<std::uint64_t>> results;
   for (const std::uint64_t result : third) results.push_back({result});
   results[static_cast<std::size_t>(check.owner)].push_back(first);

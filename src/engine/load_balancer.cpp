@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "convoke/mpi/together.hpp"
+
 namespace convoke::engine {
 namespace {
 
@@ -22,9 +24,8 @@ LoadBalancer::LoadBalancer(std::int64_t micro_batches, std::int64_t workers, con
 
 //   time of a micro_batch = (the one so far + mean over the window) / 2
 void LoadBalancer::exchange(double micro_batch_seconds) {
-  std::vector<RankSpeed> now(counts_.size());
-  now[static_cast<std::size_t>(group_.rank())] = {std::max(micro_batch_seconds, kLeastSeconds), workers_};
-  group_.start_all_gather(std::as_writable_bytes(std::span(now))).wait();
+  std::vector<RankSpeed> now =
+      mpi::all_gather(group_, RankSpeed{std::max(micro_batch_seconds, kLeastSeconds), workers_});
   for (std::size_t rank = 0; rank < speeds_.size(); ++rank)
     now[rank].micro_batch_seconds = (now[rank].micro_batch_seconds + speeds_[rank].micro_batch_seconds) / 2;
   speeds_ = std::move(now);

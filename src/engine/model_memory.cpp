@@ -32,9 +32,7 @@ class Pieces {
 
 // Returns the number of each rank's first worker, and the number of all workers.
 std::vector<int> count_workers(const mpi::Communicator& node, int workers) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(node.size()));
-  counts[static_cast<std::size_t>(node.rank())] = workers;
-  node.sum(std::span(counts));
+  const std::vector<int> counts = mpi::all_gather(node, workers);
   std::vector<int> first(counts.size() + 1);
   std::partial_sum(counts.begin(), counts.end(), first.begin() + 1);
   return first;

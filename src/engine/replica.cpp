@@ -100,12 +100,9 @@ Replica::StepSums Replica::sum_of_all() const {
     StepSums sums;
     std::int64_t failed = 0;
   };
-  std::vector<Entry> all(static_cast<std::size_t>(group_.size()));
-  all[static_cast<std::size_t>(group_.rank())] = {sums_, failure_ ? 1 : 0};
-  group_.start_all_gather(std::as_writable_bytes(std::span(all))).wait();
   StepSums total{.steps = sums_.steps};
   std::int64_t failed = 0;
-  for (const Entry& entry : all) {
+  for (const Entry& entry : mpi::all_gather(group_, Entry{sums_, failure_ ? 1 : 0})) {
     total.loss += entry.sums.loss;
     total.correct += entry.sums.correct;
     total.samples += entry.sums.samples;
@@ -133,11 +130,7 @@ std::string Replica::diagnose() {
     if (!std::isfinite(sums_.loss))
       mine = fmt::format("{} of replica {}", engine_->diagnose(), group_.rank());
   });
-  std::string first;
-  for (const std::string& text : group_.gather(mine)) {
-    if (first.empty()) first = text;
-  }
-  return group_.broadcast(std::move(first));
+  return mpi::first_text(group_, mine);
 }
 
 }  // namespace convoke::engine

@@ -188,14 +188,9 @@ class StepEngine::Impl {
     });
     const auto it =
         std::find_if(found.begin(), found.end(), [](const std::string& name) { return !name.empty(); });
-    const std::vector<std::string> all = group_.gather(it == found.end() ? std::string() : *it);
-    std::string first;
-    for (std::size_t rank = 0; rank < all.size() && first.empty(); ++rank) {
-      if (!all[rank].empty()) first = fmt::format("{} on rank {}", all[rank], rank);
-    }
-    if (group_.root() && first.empty())
-      first = "the gradients, which are too large for fixed point or not finite";
-    return group_.broadcast(std::move(first));
+    const std::string first = mpi::first_text(
+        group_, it == found.end() ? std::string() : fmt::format("{} on rank {}", *it, group_.rank()));
+    return first.empty() ? "the gradients, which are too large for fixed point or not finite" : first;
   }
 
   /// True on the rank that writes the memory which the ranks of a node share.

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "convoke/mpi/together.hpp"
+
 namespace convoke::engine {
 namespace {
 
@@ -31,9 +33,7 @@ std::uint64_t word_of(std::uint64_t step, std::int64_t first, std::int64_t end) 
 
 WorkQueue::WorkQueue(const ModelMemory& memory, const mpi::Communicator& group, bool own_rank_only)
     : waiting_(memory.waiting()) {
-  std::vector<std::int64_t> ranks(static_cast<std::size_t>(memory.node().size()));
-  ranks[static_cast<std::size_t>(memory.node().rank())] = group.rank();
-  memory.node().sum(std::span(ranks));
+  const std::vector<int> ranks = mpi::all_gather(memory.node(), group.rank());
   for (int rank = 0; rank < memory.node().size(); ++rank) {
     const int first = memory.first_worker(rank), workers = memory.first_worker(rank + 1) - first;
     if (rank == memory.node().rank()) {
@@ -44,7 +44,7 @@ WorkQueue::WorkQueue(const ModelMemory& memory, const mpi::Communicator& group, 
       continue;
     }
     for (int worker = 0; worker < workers; ++worker) {
-      ranks_.push_back(static_cast<int>(ranks[static_cast<std::size_t>(rank)]));
+      ranks_.push_back(ranks[static_cast<std::size_t>(rank)]);
       in_rank_.push_back({worker, workers});
     }
   }

@@ -47,4 +47,10 @@ void agree(const Communicator& group, const std::exception_ptr& failure) {
   throw GroupError(message, group.broadcast(error ? error->hint() : std::string(), rank));
 }
 
+std::string first_text(const Communicator& group, const std::string& mine) {
+  const std::vector<std::string> all = group.gather(mine);
+  const auto first = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
+  return group.broadcast(first == all.end() ? std::string() : *first);
+}
+
 }  // namespace convoke::mpi

@@ -8,10 +8,10 @@
 #include "convoke/core/text.hpp"
 #include "convoke/core/versions.hpp"
 #include "convoke/interop/model_io.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/os/file.hpp"
 #include "convoke/recipe/library.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "sections.hpp"
 
@@ -192,11 +192,11 @@ std::optional<Recipe> Recipe::load_if_here(const std::string& recipe,
 
 Recipe Recipe::of_root(std::optional<Recipe> here, const std::string& recipe,
                        const std::vector<std::string>& changes, const mpi::Communicator& world) {
-  const std::string resolved = run::on_root(world, [&] {
+  const std::string resolved = mpi::on_root(world, [&] {
     if (!here) here = load(recipe, changes);
     return here->to_toml();
   });
-  const std::string folder = run::on_root(world, [&] { return here->folder.string(); });
+  const std::string folder = mpi::on_root(world, [&] { return here->folder.string(); });
   if (!here) here = parse(resolved, recipe);
   run::require_equal(
       world, here->settings(),

@@ -10,9 +10,9 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/job.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/job_time.hpp"
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 // Returns the time when the batch system ends this job; only rank 0 asks, once.
 run::Deadline end_of_job(const mpi::Communicator& world) {
-  const std::optional<double> seconds = run::on_root(world, [] { return run::slurm_seconds_left(); });
+  const std::optional<double> seconds = mpi::on_root(world, [] { return run::slurm_seconds_left(); });
   return seconds ? run::in_seconds(*seconds) : std::nullopt;
 }
 
@@ -41,7 +41,7 @@ void require_known_tokens(const Recipe& recipe, const train::Job& job, const dat
   if (!recipe.data.validation_name.empty()) {
     train::require_vocabulary(graph, job.name, dataset, recipe.data.validation_name);
   }
-  run::on_root(world, [&] {
+  mpi::on_root(world, [&] {
     train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
     train::require_vocabulary(graph, job.name, dataset.info(), dataset.file(), recipe.data.test_split);
   });
@@ -197,12 +197,12 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   };
 
   // 1. Train. A member that fails or stops early does not end the job.
-  if (resume) run::on_root(world_, [&] { require_resumable(job_, folder); });
+  if (resume) mpi::on_root(world_, [&] { require_resumable(job_, folder); });
   run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
   const train::DataLoaders loaders = this->loaders();
   compute_soft_labels(loaders, folder);
   std::optional<Settings> earlier;  // the summary of the run that this one resumes; on rank 0
-  if (resume) run::on_root(world_, [&] { earlier = withdraw_summary(job_, folder); });
+  if (resume) mpi::on_root(world_, [&] { earlier = withdraw_summary(job_, folder); });
   const train::Training training =
       train::train_members(job_, loaders, groups_, world_, folder, resume, quiet, phases_);
   Outcome outcome;
@@ -234,14 +234,14 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
       phases_, &loaders));
   // The mean over the ranks, as that of the phases; every rank waits for the others here.
   const double evaluated = phases_.timeline->seconds(Activity::kEvaluation) - validated;
-  const double test_seconds = run::sum_of(world_, evaluated) / world_.size();
+  const double test_seconds = mpi::sum_of(world_, evaluated) / world_.size();
   phases_.first_step += seconds_before;
   outcome.cost = train::cost_of(makespan_.seconds(), machine_, recipe_.run.execution.threads, phases_,
                                 other_programs_, world_, predicted_bytes_);
   outcome.provenance = tested.info().provenance;
 
   // 3. Write the results.
-  run::on_root(world_, [&] {
+  mpi::on_root(world_, [&] {
     Settings summary = train::summary(job_, verdict, outcome.cost);
     double seconds = test_seconds;
     if (earlier && train::was_finished(*earlier, verdict)) {

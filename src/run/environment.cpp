@@ -8,12 +8,12 @@
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/process.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/machine.hpp"
 
 namespace convoke::run {
@@ -76,7 +76,7 @@ Settings environment(const Machine& machine, int threads) {
 
 void describe_run(const RunFolder& folder, const std::string& recipe, const Machine& machine, int threads,
                   const mpi::Communicator& world) {
-  on_root(world, [&] {
+  mpi::on_root(world, [&] {
     os::replace_text(folder.file("recipe.toml"), recipe);
     os::replace_text(folder.file("environment.json"),
                      metrics::to_json(environment(machine, threads), true) + "\n");

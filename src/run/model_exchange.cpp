@@ -7,7 +7,7 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/run/collective.hpp"
+#include "convoke/mpi/together.hpp"
 
 namespace convoke::run {
 namespace {
@@ -41,7 +41,7 @@ InitialWeights with_facts(const std::string& json) {
 ModelSet models_from_root(const mpi::Communicator& group, const std::function<ModelSet()>& read) {
   ModelSet models = ModelSet{.description = {.graph = nn::Graph({1}), .normalization = {}, .class_names = {}},
                              .members = {}};
-  const std::string bytes = on_root(group, [&] {
+  const std::string bytes = mpi::on_root(group, [&] {
     models = read();
     return group.size() == 1 ? std::string() : bytes_of(models);
   });
@@ -51,7 +51,7 @@ ModelSet models_from_root(const mpi::Communicator& group, const std::function<Mo
 InitialWeights weights_from_root(const mpi::Communicator& group,
                                  const std::function<InitialWeights()>& read) {
   InitialWeights weights;
-  const std::string facts = on_root(group, [&] {
+  const std::string facts = mpi::on_root(group, [&] {
     weights = read();
     return facts_of(weights);
   });

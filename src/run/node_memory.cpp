@@ -7,9 +7,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/file.hpp"
 #include "convoke/os/memory.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 
@@ -30,7 +30,7 @@ bool shares(const mpi::Communicator& node) { return try_window(node, 1).has_valu
 
 // The root's measurement, because free memory changes from one measurement to the next.
 std::size_t half_of_free_memory(const mpi::Communicator& node) {
-  return on_root(node, [] { return os::available_bytes() / 2; });
+  return mpi::on_root(node, [] { return os::available_bytes() / 2; });
 }
 
 NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::size_t budget,
@@ -41,7 +41,7 @@ NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::si
     bytes_ = window_->bytes();
     return;
   }
-  const std::filesystem::path path = on_root(node_, [&] {
+  const std::filesystem::path path = mpi::on_root(node_, [&] {
     std::error_code failed;  // if this fails, the next call fails too
     std::filesystem::create_directories(file.parent_path(), failed);
     try {
@@ -57,7 +57,7 @@ NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::si
     mapped_.emplace(os::File(path, os::Access::kReadWrite), bytes);
   } catch (const Error&) {  // reported by all ranks below
   }
-  const bool failed = any_of(node_, !mapped_);
+  const bool failed = mpi::any_of(node_, !mapped_);
   std::error_code ignored;
   if (node_.root()) std::filesystem::remove(path, ignored);
   if (failed) {
@@ -77,8 +77,8 @@ data::Storage NodeStorage::storage() {
   const std::size_t of_node = budget_ > 0 ? budget_ : half_of_free_memory(node_);
   // Equal on all ranks of all nodes, so that all stream a split or none: reading ahead is collective.
   const std::size_t mine = shared ? of_node : of_node / static_cast<std::size_t>(node_.size());
-  const auto budget = static_cast<std::size_t>(min_of(all_, static_cast<double>(mine)));
-  const auto at_first = [this](const std::function<std::string()>& work) { return on_root(all_, work); };
+  const auto budget = static_cast<std::size_t>(mpi::min_of(all_, static_cast<double>(mine)));
+  const auto at_first = [this](const std::function<std::string()>& work) { return mpi::on_root(all_, work); };
   if (!shared) {
     data::Storage own = data::private_storage(budget);
     own.at_first = at_first;

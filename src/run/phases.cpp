@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-#include "convoke/run/collective.hpp"
+#include "convoke/mpi/together.hpp"
 
 namespace convoke::run {
 
@@ -23,13 +23,6 @@ RankTimes times_of(const Phases& phases) {
           .clock_ghz = phases.clock_ghz};
 }
 
-std::vector<RankTimes> times_of_ranks(const RankTimes& mine, const mpi::Communicator& world) {
-  std::vector<RankTimes> all = gather_values(world, std::span(&mine, 1));
-  all.resize(static_cast<std::size_t>(world.size()));
-  world.broadcast(std::as_writable_bytes(std::span(all)));
-  return all;
-}
-
 double exposed_share(std::span<const RankTimes> ranks) {
   double steps = 0, exposed = 0;
   for (const RankTimes& rank : ranks) {
@@ -42,7 +35,7 @@ double exposed_share(std::span<const RankTimes> ranks) {
 FeatureUse sum_over_ranks(const FeatureUse& mine, double seconds, const mpi::Communicator& world) {
   std::array<std::int64_t, 4> sums{mine.computed, mine.read, mine.bytes, mine.file_bytes};
   world.sum(sums);
-  return {sums[0], sums[1], sums[2], sums[3], max_of(world, seconds)};
+  return {sums[0], sums[1], sums[2], sums[3], mpi::max_of(world, seconds)};
 }
 
 CheckpointUse sum_over_ranks(const CheckpointUse& mine, const mpi::Communicator& world) {

@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 namespace {
@@ -63,7 +63,7 @@ std::shared_ptr<RunLock> lock_named(const fs::path& folder, bool resume) {
 RunFolder RunFolder::create(const std::string& name, const fs::path& output, bool resume,
                             const mpi::Communicator& world) {
   std::shared_ptr<RunLock> lock;
-  RunFolder folder(on_root(world, [&] {
+  RunFolder folder(mpi::on_root(world, [&] {
     const fs::path path = output.empty() ? make_new(name) : output;
     lock = output.empty() ? std::make_shared<RunLock>(path) : lock_named(path, resume);
     os::remove_temporaries(path);

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "convoke/core/timeline.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/stop_signals.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 
@@ -51,7 +51,7 @@ void StopAgreement::expect_pace(std::int64_t interval) {
 }
 
 StopReason StopAgreement::agree() {
-  const double agreed = max_of(group_, static_cast<double>(mine().number()));
+  const double agreed = mpi::max_of(group_, static_cast<double>(mine().number()));
   return pass_on(StopReason::from(std::llround(agreed)));
 }
 
@@ -112,7 +112,7 @@ void StopCalls::wait_for_all() {
   }
   // No rank calls any more, so the number of messages is known: rank 0 gets all calls, and passes one on.
   const std::int64_t mine = called_ != 0 ? 1 : 0;
-  const std::int64_t callers = sum_of(world_, mine);
+  const std::int64_t callers = mpi::sum_of(world_, mine);
   const std::int64_t expected = world_.root() ? callers - mine : std::min<std::int64_t>(callers, 1);
   while (listens_ && messages_ < expected) heard();
   for (mpi::Request& message : sent_) message.wait();

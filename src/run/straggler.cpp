@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/clock.hpp"
 
 namespace convoke::run {
@@ -133,7 +134,6 @@ std::vector<double> measure_node_links(const Machine& machine, const mpi::Commun
     if (machine.placements[static_cast<std::size_t>(rank)].node == rank) leaders.push_back(rank);
   }
   const int nodes = static_cast<int>(leaders.size());
-  std::vector<double> best(static_cast<std::size_t>(machine.ranks), 0);
   const auto me = std::find(leaders.begin(), leaders.end(), machine.rank);
   double mine = std::numeric_limits<double>::infinity();
   // Pairs of neighbors in three rounds, so that a node has one partner at a time: first those that begin
@@ -151,9 +151,7 @@ std::vector<double> measure_node_links(const Machine& machine, const mpi::Commun
           mine, ping_pong(leaders[static_cast<std::size_t>(first == i ? second : first)], world, first != i));
     }
   }
-  if (me != leaders.end() && std::isfinite(mine)) best[static_cast<std::size_t>(machine.rank)] = mine;
-  world.max(best);
-  return best;
+  return mpi::all_gather(world, std::isfinite(mine) ? mine : 0);
 }
 
 std::optional<Straggler> diagnose(std::span<const RankTimes> ranks, const Machine& machine,

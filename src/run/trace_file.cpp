@@ -15,9 +15,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/environment.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 namespace {
@@ -142,14 +142,14 @@ Nanoseconds first_event(const Timeline& timeline, const mpi::RootClock& clock,
   }
   const Nanoseconds at_root =
       clock.at_root(first == std::numeric_limits<Nanoseconds>::max() ? clock_now() : first);
-  return static_cast<Nanoseconds>(min_of(world, static_cast<double>(at_root)));
+  return static_cast<Nanoseconds>(mpi::min_of(world, static_cast<double>(at_root)));
 }
 
 std::int64_t dropped_events(const Timeline& timeline, const mpi::Communicator& world) {
   std::int64_t dropped = 0;
   for (const auto& track : timeline.tracks())
     dropped += static_cast<std::int64_t>(track->steps().dropped() + track->rare().dropped());
-  return sum_of(world, dropped);
+  return mpi::sum_of(world, dropped);
 }
 
 void send(const std::string& text, const mpi::Communicator& world) {
@@ -213,7 +213,7 @@ void write_trace(const std::filesystem::path& file, const Timeline& timeline, co
     if (rank > 0 && world.rank() == rank) emit({});
     if (rank > 0 && world.root()) receive(rank, world, emit);
   }
-  on_root(world, [&] {
+  mpi::on_root(world, [&] {
     if (failure) throw *failure;
     out << "\n]}\n";
     out.close();

@@ -11,9 +11,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/environment.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::supervise {
 namespace {
@@ -76,7 +76,7 @@ Watchdog::Watchdog(const fs::path& run, double timeout, const mpi::Communicator&
                    std::unique_ptr<Watchdog> before)
     : Watchdog(
           [&] {
-            std::string folder = run::on_root(world, [&] { return make_folder(heartbeat_folder(run)); });
+            std::string folder = mpi::on_root(world, [&] { return make_folder(heartbeat_folder(run)); });
             before.reset();
             return folder;
           }(),
@@ -86,7 +86,7 @@ std::unique_ptr<Watchdog> Watchdog::beside(const fs::path& output, double timeou
                                            const mpi::Communicator& world) {
   if (timeout <= 0 || world.size() == 1) return nullptr;
   std::shared_ptr<run::RunLock> lock;
-  const std::string folder = run::on_root(world, [&]() -> std::string {
+  const std::string folder = mpi::on_root(world, [&]() -> std::string {
     try {
       fs::path made = folder_beside(output);
       lock = take_folder(made);
@@ -112,7 +112,7 @@ Watchdog::Watchdog(fs::path folder, std::string hint, double timeout, const mpi:
       ranks_(static_cast<std::size_t>(world.size())) {
   const bool written = beat(0);
   thread_.emplace(milliseconds_of(interval_), [this] { work(); });
-  const bool unseen = run::any_of(world, !written);
+  const bool unseen = mpi::any_of(world, !written);
   if (unseen && world.root() && timeout > 0) {
     fmt::print(stderr,
                "warning: not all hosts see {}: a rank there that hangs is not noticed (run.stall_timeout)\n",

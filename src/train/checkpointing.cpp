@@ -11,7 +11,6 @@
 #include "convoke/core/finite.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::train {
 namespace {
@@ -31,7 +30,7 @@ std::optional<run::CheckpointState> newest_for_all(const run::Checkpoints& check
                                                    const mpi::Communicator& group,
                                                    const run::Checkpoints::Note& note) {
   if (group.size() == 1) return checkpoints.newest(note);
-  const std::string bytes = run::on_root(group, [&] { return checkpoints.newest_bytes(note); });
+  const std::string bytes = mpi::on_root(group, [&] { return checkpoints.newest_bytes(note); });
   if (bytes.empty()) return std::nullopt;
   return mpi::together(group, [&] { return checkpoints.from_bytes(bytes); });
 }
@@ -124,7 +123,7 @@ void Checkpointing::after_epoch(const run::CheckpointState& state) {
 
 // The root decides. The others need to know only if they have a part in the checkpoint.
 bool Checkpointing::as_root(bool wanted) const {
-  return engine_.keeps_states() ? run::any_of(context_.group, context_.group.root() && wanted) : wanted;
+  return engine_.keeps_states() ? mpi::any_of(context_.group, context_.group.root() && wanted) : wanted;
 }
 
 void Checkpointing::save(const run::CheckpointState& state) {
@@ -292,7 +291,7 @@ std::optional<run::CheckpointState> Checkpointing::go_back() {
 std::optional<run::CheckpointState> Checkpointing::resume() {
   std::optional<run::CheckpointState> newest = newest_for_all(
       storage_.checkpoints(), context_.group, [&](const auto& why) { context_.reports.progress.warn(why); });
-  run::on_root(context_.group, [&] { best_models_.go_back_to(newest ? newest->updates : 0); });
+  mpi::on_root(context_.group, [&] { best_models_.go_back_to(newest ? newest->updates : 0); });
   if (!newest) return std::nullopt;
   engine_.restore(*newest);
   saved_ = position_of(*newest);

@@ -15,7 +15,6 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
 #include "convoke/train/feature_cache.hpp"
 #include "convoke/train/member_queue.hpp"
@@ -165,7 +164,7 @@ void append_records_of_others(RunLogs* logs, const mpi::Communicator& world) {
   std::vector<Settings> kept;
   if (logs != nullptr) kept = logs->end();
   const std::vector<std::string> all = world.gather(metrics::list_to_json(std::move(kept)));
-  const bool written = run::on_root(world, [&] {
+  const bool written = mpi::on_root(world, [&] {
     bool each = true;
     for (const std::string& json : all) {
       const std::vector<Settings> records = metrics::list_from_json(json);
@@ -216,7 +215,7 @@ Training train_members(const Job& job, const DataLoaders& loaders, const Groups&
   const Timeline::Use use(*phases.timeline);
   std::optional<RunLogs> logs;
   std::optional<run::StatusWriter> status;
-  run::on_root(world, [&] { logs.emplace(job, folder).append_copies(); });
+  mpi::on_root(world, [&] { logs.emplace(job, folder).append_copies(); });
   if (groups.group.root() && !world.root()) logs.emplace(job, folder, world.rank());
   if (world.root()) status.emplace(folder.file("status.json"), job.job_end);
 
@@ -247,7 +246,7 @@ Training train_members(const Job& job, const DataLoaders& loaders, const Groups&
   calls.wait_for_all();
   const auto reason =
       training.members.empty() ? 0.0 : static_cast<double>(training.members.back().interrupted_by.number());
-  training.interrupted_by = run::StopReason::from(std::llround(run::max_of(world, reason)));
+  training.interrupted_by = run::StopReason::from(std::llround(mpi::max_of(world, reason)));
   append_records_of_others(context.logs, world);
   return training;
 }

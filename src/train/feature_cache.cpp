@@ -11,7 +11,6 @@
 #include "convoke/engine/worker.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::train {
 namespace {
@@ -123,7 +122,7 @@ bool FeatureCache::compute(std::size_t index, const Stop& stop) {
     }
   });
   memory_.publish();
-  return !run::any_of(node_, stopped);
+  return !mpi::any_of(node_, stopped);
 }
 
 std::int64_t cached_views(const Job& job) {
@@ -153,7 +152,7 @@ std::vector<std::unique_ptr<FeatureCache>> common_features(const Job& job, const
     }
     complete = caches.back()->select_epoch(epoch, stop);
   }
-  if (run::any_of(world, !complete)) return {};
+  if (mpi::any_of(world, !complete)) return {};
   return caches;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "convoke/run/collective.hpp"
+#include "convoke/mpi/together.hpp"
 
 namespace convoke::train {
 
@@ -42,7 +42,7 @@ void MemberExchange::bring_to_root(const std::function<void(const Next&)>& work)
       world_.send(std::as_bytes(std::span(parameters_)), 0, mpi::Tag::kMemberParameters);
     }
   }
-  run::on_root(world_, [&] {
+  mpi::on_root(world_, [&] {
     std::size_t done = 0;
     const auto next = [&](std::size_t voter) {
       done = voter + 1;

@@ -9,10 +9,10 @@
 #include "convoke/core/text.hpp"
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/gradient_sums.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::train {
@@ -117,13 +117,6 @@ std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint6
   return join(ways, "; ");
 }
 
-// Returns the first nonempty text of any rank, on all ranks; empty if there is none. Collective.
-std::string first_of_all(const std::string& mine, const mpi::Communicator& world) {
-  const std::vector<std::string> all = world.gather(mine);
-  const auto it = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
-  return world.broadcast(it == all.end() ? std::string() : *it);
-}
-
 }  // namespace
 
 std::uint64_t checkpoint_bytes(const Job& job) {
@@ -145,11 +138,11 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
                       group.size(), group.root(), sharing, place};
   const std::uint64_t resident = os::resident_bytes();
   // Also a barrier: no rank allocates before all have measured.
-  const double available = run::min_of(node, static_cast<double>(os::available_bytes()));
+  const double available = mpi::min_of(node, static_cast<double>(os::available_bytes()));
   const engine::MemoryNeed need = demand.need(job.engine);
   const std::uint64_t checkpoint = bytes_for_checkpoints(demand);
   const std::uint64_t mine = need.total() + checkpoint + kProgramBytes;
-  const double most = run::max_of(node, static_cast<double>(mine));
+  const double most = mpi::max_of(node, static_cast<double>(mine));
   std::int64_t sums[] = {static_cast<std::int64_t>(mine), static_cast<std::int64_t>(resident)};
   node.sum(sums);
   const auto wanted = static_cast<std::uint64_t>(sums[0]);
@@ -172,8 +165,8 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
     hint = ways.empty() ? "use a smaller network or input, or a node with more memory"
                         : "each of these alone would fit: " + ways;
   }
-  what = first_of_all(what, world);
-  hint = first_of_all(hint, world);
+  what = mpi::first_text(world, what);
+  hint = mpi::first_text(world, hint);
   if (!what.empty()) throw Error(what, hint);
   return resident + mine;
 }

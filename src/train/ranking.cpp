@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "convoke/metrics/scores.hpp"
-#include "convoke/run/collective.hpp"
+#include "convoke/mpi/together.hpp"
 
 namespace convoke::train {
 namespace {
@@ -24,7 +24,7 @@ Ranking rank(std::span<const double> probabilities, std::span<const std::int32_t
   // Class c is counted by rank c % size.
   std::vector<std::int32_t> all_truth;
   for (int root = 0; root < group.size(); ++root) {
-    std::vector<std::int32_t> gathered = run::gather_values(group, truth, root);
+    std::vector<std::int32_t> gathered = mpi::gather_values(group, truth, root);
     if (root == group.rank()) all_truth = std::move(gathered);
   }
   std::vector<std::int64_t> counts(static_cast<std::size_t>(3 * classes));
@@ -36,7 +36,7 @@ Ranking rank(std::span<const double> probabilities, std::span<const std::int32_t
       mine[i] = probabilities[i * static_cast<std::size_t>(classes) + c];
     }
     const int root = static_cast<int>(c) % group.size();
-    const std::vector<double> scores = run::gather_values(group, mine, root);
+    const std::vector<double> scores = mpi::gather_values(group, mine, root);
     if (root != group.rank()) continue;
     const metrics::RocPairs pairs = metrics::roc_pairs(scores, all_truth, static_cast<std::int32_t>(c));
     const std::vector<double> curve = metrics::roc_curve(scores, all_truth, static_cast<std::int32_t>(c));

@@ -8,7 +8,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/model_file.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/verdict.hpp"
@@ -105,7 +104,7 @@ std::vector<SoupOutcome> make_soups(const Job& job, const Training& training, co
     soup.shares = vote::find_soup(name)(accuracies, trial);
     const std::vector<float> parameters = mix(soup.shares);
     soup.score = score(evaluator, parameters, test, test_ids, world);
-    run::on_root(world, [&] {
+    mpi::on_root(world, [&] {
       run::write_model(folder.file(fmt::format("soup-{}.h5", name)), job.model, parameters);
     });
   }

@@ -10,7 +10,6 @@
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::train {
 
@@ -126,7 +125,7 @@ bool StagedEngine::compute_features(std::int64_t epochs_done, const FeatureCache
   }
   bool complete = true;
   mpi::together(context_.group, [&] { complete = features_->select_epoch(epochs_done, stop); });
-  return !run::any_of(context_.group, !complete);  // the group may span several nodes
+  return !mpi::any_of(context_.group, !complete);  // the group may span several nodes
 }
 
 void StagedEngine::start_from(const run::InitialWeights& weights) {

@@ -11,6 +11,7 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/run/environment.hpp"
@@ -229,7 +230,7 @@ Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, 
   double largest[] = {makespan_seconds, static_cast<double>(machine.threads_for(threads)),
                       static_cast<double>(os::peak_resident_bytes()), static_cast<double>(predicted_bytes)};
   world.max(largest);
-  std::vector<run::RankTimes> times = run::times_of_ranks(run::times_of(phases), world);
+  std::vector<run::RankTimes> times = mpi::all_gather(world, run::times_of(phases));
   std::optional<run::Straggler> straggler = run::diagnose(times, machine, world);
   return {
       .ranks = world.size(),

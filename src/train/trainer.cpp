@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/timeline.hpp"
-#include "convoke/run/collective.hpp"
+#include "convoke/mpi/together.hpp"
 
 namespace convoke::train {
 namespace {
@@ -216,10 +216,9 @@ void Trainer::diverged() {
 // A loss can be finite although a parameter is not: ReLU turns NaN into 0. So everything that is validated or
 // stored is checked before.
 void Trainer::require_finite() {
-  const std::vector<std::string> all = context_.group.gather(engine_.first_bad_parameter());
-  const auto bad = std::ranges::find_if(all, [](const std::string& name) { return !name.empty(); });
-  const std::string first = context_.group.broadcast(
-      bad == all.end() ? std::string() : fmt::format("{} on rank {}", *bad, bad - all.begin()));
+  const std::string bad = engine_.first_bad_parameter();
+  const std::string first = mpi::first_text(
+      context_.group, bad.empty() ? bad : fmt::format("{} on rank {}", bad, context_.group.rank()));
   if (first.empty()) return;
   throw_divergence(
       fmt::format("a parameter or its optimizer state is not finite after epoch {}, step {}: first {}",
@@ -228,7 +227,7 @@ void Trainer::require_finite() {
 
 void Trainer::throw_divergence(const std::string& what) {
   const std::string good =
-      run::on_root(context_.group, [&] { return checkpointing_.newest_file().string(); });
+      mpi::on_root(context_.group, [&] { return checkpointing_.newest_file().string(); });
   throw Divergence(
       fmt::format("{}; {}", what,
                   good.empty() ? "there is no checkpoint yet" : "the last good checkpoint is " + good),

@@ -12,7 +12,7 @@
 #include "convoke/core/timeline.hpp"
 #include "convoke/metrics/classification_report.hpp"
 #include "convoke/metrics/scores.hpp"
-#include "convoke/run/collective.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/train/member_exchange.hpp"
 #include "convoke/train/reports.hpp"
 #include "convoke/train/soup.hpp"
@@ -96,7 +96,7 @@ Verdict gather_and_vote(const Job& job, const Training& training, const Groups& 
         make_soups(trained, training, verdict, groups, world, loaders, test, evaluator, folder);
   }
   verdict.report = metrics::classification_report(verdict.test.rule(job.ensemble.rule).all);
-  run::on_root(world, [&] {
+  mpi::on_root(world, [&] {
     RunLogs(job, folder).append_evaluation(evaluation_record("test", verdict.test));
     if (job.log.tensorboard) append_test(job, folder, verdict);
   });

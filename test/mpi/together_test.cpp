@@ -26,3 +26,27 @@ TEST_CASE("all ranks throw the exception of one; exceptions other than Error nam
   CHECK(thrown([] { throw std::bad_alloc(); }) == os::host_name() + ": out of memory");
   CHECK(thrown([] { throw std::runtime_error("odd"); }) == os::host_name() + ": odd");
 }
+
+TEST_CASE("rank 0 works for all ranks: they get its number or text, or its error") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  int calls = 0;
+  mpi::on_root(world, [&] { ++calls; });
+  CHECK(calls == (world.root() ? 1 : 0));
+  CHECK(mpi::on_root(world, [&] { return 42.5 + world.rank(); }) == 42.5);
+  CHECK(mpi::on_root(world, [&] { return fmt::format("rank {}", world.rank()); }) == "rank 0");
+  CHECK(mpi::on_root(world, [] { return std::optional<double>(); }) == std::nullopt);
+  CHECK(error_of([&] { mpi::on_root(world, [] { throw Error("no such folder"); }); }) == "no such folder");
+}
+
+TEST_CASE("all ranks get the numbers of all, and the first text that is not empty") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const std::vector<int> tens = mpi::all_gather(world, 10 * world.rank());
+  REQUIRE(std::ssize(tens) == world.size());
+  for (int rank = 0; rank < world.size(); ++rank) CHECK(tens[static_cast<std::size_t>(rank)] == 10 * rank);
+  const int last = world.size() - 1, before = std::max(0, last - 1);
+  const std::string mine = world.rank() < before ? "" : fmt::format("rank {}", world.rank());
+  CHECK(mpi::first_text(world, mine) == fmt::format("rank {}", before));
+  CHECK(mpi::first_text(world, "").empty());
+}

@@ -1,6 +1,5 @@
 #include "convoke/run/run_folder.hpp"
 
-#include "convoke/run/collective.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/pattern.hpp"
@@ -51,17 +50,6 @@ TEST_CASE("a folder with content is used again only to resume") {
   CHECK(contains(why, "out/deep: is not empty"));
   CHECK(contains(why, "--resume"));
   CHECK(failure("out/deep", true, world()).empty());
-}
-
-TEST_CASE("rank 0 works for all ranks: they get its number or text, or its error") {
-  using convoke::run::on_root;
-  int calls = 0;
-  on_root(world(), [&] { ++calls; });
-  CHECK(calls == (world().root() ? 1 : 0));
-  CHECK(on_root(world(), [] { return 42.5 + world().rank(); }) == 42.5);
-  CHECK(on_root(world(), [] { return fmt::format("rank {}", world().rank()); }) == "rank 0");
-  CHECK(on_root(world(), [] { return std::optional<double>(); }) == std::nullopt);
-  CHECK_THROWS_WITH(on_root(world(), [] { throw Error("no such folder"); }), Contains("no such folder"));
 }
 
 TEST_CASE("a folder that cannot be created is an error on all ranks that names it") {

@@ -11,7 +11,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/engine/work_queue.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/sync/allreduce.hpp"
 #include "convoke/train/member_queue.hpp"
@@ -137,7 +136,7 @@ class Rank {
   run::StopReason train(std::int64_t member, run::StopAgreement& stop) {
     const mpi::Communicator& group = groups_.group;
     // As newest_for_all: the root reads the checkpoint, and all ranks get its bytes.
-    const std::string bytes = run::on_root(group, [&] {
+    const std::string bytes = mpi::on_root(group, [&] {
       const State& saved = job_.saved[member];
       return fmt::format("{} {}", saved.steps, saved.model);
     });

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/run/collective.hpp"
+#include "convoke/mpi/together.hpp"
 #include "support/files.hpp"
 
 /// A new folder of all ranks of `world`, which rank 0 removes when all have left it. Collective.
@@ -10,7 +10,7 @@ class SharedFolder {
  public:
   explicit SharedFolder(const convoke::mpi::Communicator& world)
       : world_(world),
-        path_(convoke::run::on_root(world, [this] { return made_.emplace().path().string(); })) {}
+        path_(convoke::mpi::on_root(world, [this] { return made_.emplace().path().string(); })) {}
   ~SharedFolder() { world_.barrier(); }
 
   const fs::path& path() const { return path_; }

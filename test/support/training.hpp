@@ -106,7 +106,7 @@ inline std::vector<float> alone(const train::Job& job, const Pictures& pictures,
   const mpi::Communicator self = world.split(world.rank(), 0);
   std::vector<float> parameters(
       convoke::engine::canonical_values(convoke::engine::canonical_parameters(job.model.graph)));
-  run::on_root(world, [&] { parameters = train_all(job, pictures, self).parameters(); });
+  mpi::on_root(world, [&] { parameters = train_all(job, pictures, self).parameters(); });
   world.broadcast(std::as_writable_bytes(std::span(parameters)));
   return parameters;
 }

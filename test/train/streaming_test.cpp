@@ -22,7 +22,7 @@ namespace {
 /// Pictures in a folder of shards, written by rank 0: 150 for training, 40 for validation, 30 for the test.
 struct Stored {
   explicit Stored(const mpi::Communicator& world) : place(world), path(place / "shards") {
-    on_root(world, [&] {
+    mpi::on_root(world, [&] {
       const auto splits = data::in_shards({{"train", 150}, {"validation", 40}, {"test", 30}}, 5);
       auto writer = data::DatasetWriter::create(path, {.sample_shape = Shape{1, 8, 8}, .classes = 4}, splits);
       for (std::size_t i = 0; i < splits.size(); ++i) {
@@ -171,7 +171,7 @@ TEST_CASE("members of an ensemble stream their shards, and validate on a separat
 TEST_CASE("members on any number of ranks neither share nor part a group of a streamed dataset") {
   const SharedFolder place(world());
   const fs::path folder = place / "groups";
-  on_root(world(), [&] {
+  mpi::on_root(world(), [&] {
     auto splits = data::in_shards({{"train", 150}}, 5);
     splits.front().groups = true;
     auto writer = data::DatasetWriter::create(folder, {.sample_shape = Shape{1, 8, 8}, .classes = 4}, splits);

@@ -210,7 +210,7 @@ std::optional<run::Straggler> straggler_of(Job job, const mpi::Communicator& wor
   const data::BatchLoader loader(data::Split{samples, labels}, shape, {{1.0F / 255}, {0}}, job.augmenter);
   const tiny::Run run(world);
   const tiny::Result result = tiny::train_all(job, DataLoaders(loader), world, run.folder);
-  return run::find_straggler(run::times_of_ranks(run::times_of(result.phases), world));
+  return run::find_straggler(mpi::all_gather(world, run::times_of(result.phases)));
 }
 
 }  // namespace

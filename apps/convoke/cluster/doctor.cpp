@@ -14,12 +14,12 @@
 #include "convoke/interop/model_io.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -145,7 +145,7 @@ Examined examine(const DoctorOptions& options, const std::optional<recipe::Recip
       wrong = error.what(), hint = error.hint();
     }
     unfit = complaints(wrong, hint, world);
-    if (run::any_of(world, !planned)) planned.reset();
+    if (mpi::any_of(world, !planned)) planned.reset();
   }
   if (planned) {
     const train::Groups groups =
@@ -194,7 +194,7 @@ int doctor(const DoctorOptions& options) {
     fmt::print("{}\n{}", doctor::binding_map(machine, topology, threads), doctor::to_text(findings));
   }
   const std::int64_t code = world.root() ? doctor::exit_code(doctor::worst(findings)) : 0;
-  if (const std::int64_t of_all = run::sum_of(world, code); of_all != EXIT_SUCCESS) {
+  if (const std::int64_t of_all = mpi::sum_of(world, code); of_all != EXIT_SUCCESS) {
     session.end(static_cast<int>(of_all));
   }
   return EXIT_SUCCESS;

@@ -10,8 +10,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/files/file_stamp.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/environment.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::app {
 namespace {
@@ -67,14 +67,14 @@ void make_folder(const fs::path& folder) {
 
 fs::path dataset_for(const recipe::Recipe& recipe, const mpi::Communicator& world) {
   const fs::path path = fs::absolute(recipe::resolve_dataset(recipe)).lexically_normal();
-  const std::string cached = run::on_root(world, [&] {
+  const std::string cached = mpi::on_root(world, [&] {
     if (!data_prep::is_source(path)) return std::string();
     const fs::path place = place_in_cache(path, recipe);
     if (!fs::exists(place)) make_folder(place.parent_path());
     return place.string();
   });
   if (cached.empty()) return path;
-  const bool is_new = run::any_of(world, world.root() && !fs::exists(cached));
+  const bool is_new = mpi::any_of(world, world.root() && !fs::exists(cached));
   if (world.root()) {
     fmt::print("{}: not a dataset but a source; {} {}\n", path.string(),
                is_new ? "preparing" : "using the prepared", cached);

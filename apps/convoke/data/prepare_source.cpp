@@ -9,8 +9,8 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/console.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/run/collective.hpp"
 
 namespace convoke::app {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 data_prep::Team team_of(const mpi::Communicator& world) {
   return {world.rank(), world.size(), [&world] { world.barrier(); },
           [&world](std::span<std::uint64_t> numbers) { world.broadcast(std::as_writable_bytes(numbers)); },
-          [&world](std::span<const double> mine) { return run::gather_values(world, mine); }};
+          [&world](std::span<const double> mine) { return mpi::gather_values(world, mine); }};
 }
 
 void print_findings(const data_prep::PrepareReport& report) {

@@ -7,9 +7,9 @@
 #include "convoke/core/finite.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/outputs.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/model_exchange.hpp"
 #include "convoke/vote/rule.hpp"
 
@@ -90,7 +90,7 @@ void inspect_outputs(run::ModelSet& models, const engine::EvaluatorOptions& opti
   const bool declared = model.loss->settings().find("outputs") != nullptr &&
                         nn::outputs_are_activated(model.graph, *model.loss);
   if (!model.outputs_assumed && !declared) return;
-  const std::string loss = run::on_root(world, [&] {
+  const std::string loss = mpi::on_root(world, [&] {
     engine::Evaluator evaluator(model.graph, options);
     evaluator.load(models.members.front().parameters);
     resolve_outputs(model, first_outputs(evaluator));

@@ -22,7 +22,6 @@
 #include "convoke/nn/losses/outputs.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/os/atomic_file.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/vote/rule.hpp"
 #include "results/models.hpp"
@@ -254,7 +253,7 @@ void write_raw(const std::filesystem::path& file, const std::vector<std::vector<
                std::int64_t count, const Shape& output, bool ensemble, const mpi::Communicator& world) {
   std::vector<float> values;
   for (const std::vector<float>& member : mine) {
-    const std::vector<float> all = run::gather_values(world, member);
+    const std::vector<float> all = mpi::gather_values(world, member);
     values.insert(values.end(), all.begin(), all.end());
   }
   if (!world.root()) return;
@@ -336,7 +335,7 @@ int predict(const PredictOptions& options) {
                     test_augmenter(options.views, models.description, recipe, type)};
   const Prediction mine = mpi::together(
       world, [&] { return predict_range(sources, begin, end, piece, evaluator, models, rule, views); });
-  const Prediction all{run::gather_values(world, mine.labels), run::gather_values(world, mine.means)};
+  const Prediction all{mpi::gather_values(world, mine.labels), mpi::gather_values(world, mine.means)};
   if (!world.root()) return EXIT_SUCCESS;
 
   // 3. Write the labels.

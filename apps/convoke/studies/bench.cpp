@@ -23,7 +23,6 @@
 #include "convoke/os/processors.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/trace_file.hpp"
@@ -77,7 +76,7 @@ int bench(const BenchOptions& options) {
   const recipe::Recipe recipe =
       recipe::Recipe::of_root(std::move(here), options.recipe, options.changes, world);
   if (!options.trace.empty()) {  // a mistake is reported before the measurement
-    run::on_root(world, [&] {
+    mpi::on_root(world, [&] {
       os::require_other_file(options.trace, options.recipe);
       os::AtomicFile(options.trace);
     });
@@ -118,7 +117,7 @@ int bench(const BenchOptions& options) {
     world.barrier();
     const os::Stopwatch watch;
     for (std::int64_t i = 0; i < steps; ++i) step();
-    return run::max_of(world, watch.seconds());
+    return mpi::max_of(world, watch.seconds());
   };
   double one = makespan_of(1);
   for (int i = 0; i < 3 && one < 1; ++i) one = makespan_of(1);  // until caches and clock are warm

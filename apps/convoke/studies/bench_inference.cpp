@@ -8,9 +8,9 @@
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/train/samples.hpp"
 #include "results/samples_from.hpp"
@@ -60,7 +60,7 @@ class Case {
     }
     cpu_seconds_ += os::process_cpu_seconds() - cpu;
     samples_done_ += samples;
-    rates_.push_back(run::sum_of(world, static_cast<double>(samples) / now));
+    rates_.push_back(mpi::sum_of(world, static_cast<double>(samples) / now));
   }
 
   /// Returns what was measured, with the latencies of this rank.

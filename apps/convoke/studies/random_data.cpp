@@ -12,8 +12,8 @@
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/clock.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -157,7 +157,7 @@ int bench_data(const BenchOptions& options) {
     const os::Stopwatch watch;
     std::int64_t times = 0;
     for (; times == 0 || watch.seconds() < options.seconds; ++times) team.run(once);
-    rates.push_back(run::sum_of(world, static_cast<double>(count * times * threads) / watch.seconds()));
+    rates.push_back(mpi::sum_of(world, static_cast<double>(count * times * threads) / watch.seconds()));
   }
   if (!world.root()) return EXIT_SUCCESS;
 

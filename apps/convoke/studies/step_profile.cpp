@@ -7,10 +7,10 @@
 #include "convoke/engine/model_average.hpp"
 #include "convoke/engine/replica.hpp"
 #include "convoke/engine/worker.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/sync/ordered_sum.hpp"
 #include "convoke/sync/packed_integers.hpp"
@@ -97,7 +97,7 @@ class Stopwatches {
     world.barrier();
     const os::Stopwatch watch;
     for (std::int64_t i = 0; i < period; ++i) trial.step();
-    const double one = run::max_of(world, watch.seconds());  // of the slowest rank
+    const double one = mpi::max_of(world, watch.seconds());  // of the slowest rank
     steps_ = period * std::clamp<std::int64_t>(std::llround(seconds / kRounds / one), 1, 100000);
   }
 
@@ -108,7 +108,7 @@ class Stopwatches {
     world_.barrier();
     const os::Stopwatch watch;
     for (std::int64_t i = 0; i < steps_; ++i) trial_.step();
-    rounds_.push_back(run::max_of(world_, watch.seconds()) / static_cast<double>(steps_));
+    rounds_.push_back(mpi::max_of(world_, watch.seconds()) / static_cast<double>(steps_));
     updates_.push_back(timeline.seconds(Activity::kUpdate) / static_cast<double>(steps_));
   }
 

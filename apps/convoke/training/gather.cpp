@@ -19,11 +19,11 @@
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/run.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/node_memory.hpp"
 #include "convoke/supervise/watchdog.hpp"
@@ -171,9 +171,9 @@ void require_unused(const fs::path& folder) {
 // Reuses a folder left by an interrupted gather: all files in it can be made again. Another gather may have
 // begun and ended before this one has the lock.
 run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
-  run::on_root(world, [&] { require_unused(options.output); });
+  mpi::on_root(world, [&] { require_unused(options.output); });
   run::RunFolder folder = run::RunFolder::create("", options.output, true, world);
-  run::on_root(world, [&] {
+  mpi::on_root(world, [&] {
     require_unused(options.output);
     std::error_code missing;
     fs::remove(folder.metrics(), missing);
@@ -264,7 +264,7 @@ int gather(const GatherOptions& options) {
   cost.other_programs = spent.other_programs;  // of the runs
 
   // 4. Print the result, with the cost of the runs and of this vote.
-  run::on_root(world, [&] {
+  mpi::on_root(world, [&] {
     Settings summary = train::summary(job, verdict, cost);
     summary.set("ranks", spent.ranks);
     summary.set("threads", spent.threads);

@@ -20,11 +20,11 @@
 #include "convoke/doctor/examination.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/run.hpp"
 #include "convoke/run/checkpoint.hpp"
-#include "convoke/run/collective.hpp"
 #include "convoke/run/equal_ranks.hpp"
 #include "convoke/supervise/watchdog.hpp"
 #include "convoke/train/ensemble.hpp"
@@ -201,7 +201,7 @@ std::int64_t saved_number(const fs::path& run, std::string_view key) {
 // other ranks now. Its recipe counts if there is no checkpoint yet. Collective.
 void keep_members(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
   if (recipe.train.mode != "ensemble" || recipe.ensemble.members != 0) return;
-  const std::int64_t members = run::on_root(world, [&]() -> std::int64_t {
+  const std::int64_t members = mpi::on_root(world, [&]() -> std::int64_t {
     if (const std::int64_t saved = saved_number(run, "ensemble.members"); saved > 0) return saved;
     try {
       const recipe::Recipe stored = recipe::Recipe::load((run / "recipe.toml").string());
@@ -223,7 +223,7 @@ void keep_members(recipe::Recipe& recipe, const fs::path& run, const mpi::Commun
 void keep_micro_batch(recipe::Recipe& recipe, const fs::path& run, const mpi::Communicator& world) {
   if (recipe.train.step.micro_batch != 0) return;
   const std::int64_t micro_batch =
-      run::on_root(world, [&] { return saved_number(run, "train.micro_batch"); });
+      mpi::on_root(world, [&] { return saved_number(run, "train.micro_batch"); });
   const std::int64_t now = recipe.micro_batch();
   if (micro_batch < 1 || micro_batch == now || recipe.train.step.batch % micro_batch != 0) return;
   recipe.train.step.micro_batch = micro_batch;
@@ -240,7 +240,7 @@ void keep_epochs(recipe::Recipe& recipe, const fs::path& run, const mpi::Communi
   train::LoopOptions& loop = recipe.train.loop;
   if (loop.schedule->spans_training()) return;
   const std::int64_t trained =
-      run::on_root(world, [&] { return run::epochs_saved(checkpoint_folders(run)); });
+      mpi::on_root(world, [&] { return run::epochs_saved(checkpoint_folders(run)); });
   if (trained <= loop.epochs) return;
   if (world.root()) {
     fmt::print("note: {} has already trained {}, so train.epochs = {} has no effect\n", run.string(),
@@ -314,7 +314,7 @@ int train(const TrainOptions& given) {
   if (outcome.interrupted_by) return stopped(outcome.interrupted_by, folder, world);
 
   // 5. Print the results.
-  run::on_root(world, [&] {
+  mpi::on_root(world, [&] {
     write_page(folder, run.recipe());
     fmt::print("{}\n{}{}{}", train::summary_text(run.job(), *outcome.verdict, outcome.cost),
                data::provenance_note(outcome.provenance), newest_checkpoints(run.job(), folder, outcome.cost),

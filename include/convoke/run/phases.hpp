@@ -96,9 +96,6 @@ struct RankTimes {
 
 RankTimes times_of(const Phases& phases);
 
-/// Returns the times of all ranks, by rank, on all ranks. Collective.
-std::vector<RankTimes> times_of_ranks(const RankTimes& mine, const mpi::Communicator& world);
-
 /// A row of the table of phases. Rows of a deeper level are parts of the last row above that is less deep.
 struct Phase {
   const char* key;   ///< in summary.json
