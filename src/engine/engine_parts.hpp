@@ -6,8 +6,8 @@
 #include "convoke/engine/load_balancer.hpp"
 #include "convoke/engine/model_memory.hpp"
 #include "convoke/engine/moments_exchange.hpp"
-#include "convoke/engine/node_team.hpp"
 #include "convoke/engine/step_engine.hpp"
+#include "convoke/engine/worker_team.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 
 namespace convoke::engine {

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 
-#include "convoke/engine/segments.hpp"
 #include "convoke/engine/worker.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/network.hpp"

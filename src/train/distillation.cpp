@@ -7,7 +7,7 @@
 
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/engine/segments.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/mpi/together.hpp"
 
 namespace convoke::train {

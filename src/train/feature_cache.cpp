@@ -8,7 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/engine/canonical.hpp"
-#include "convoke/engine/worker.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "convoke/engine/node_team.hpp"
+#include "convoke/engine/worker_team.hpp"
 #include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"

@@ -1,6 +1,6 @@
 #include "convoke/data/epoch_plan.hpp"
-#include "convoke/engine/model_average.hpp"
-#include "convoke/engine/segments.hpp"
+#include "convoke/engine/replica.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/nn/freeze.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

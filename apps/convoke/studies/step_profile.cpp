@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "convoke/core/timeline.hpp"
-#include "convoke/engine/model_average.hpp"
 #include "convoke/engine/replica.hpp"
 #include "convoke/engine/worker.hpp"
 #include "convoke/mpi/together.hpp"

@@ -7,9 +7,8 @@
 #include <span>
 
 #include "convoke/engine/model_memory.hpp"
-#include "convoke/engine/node_share.hpp"
-#include "convoke/engine/node_team.hpp"
-#include "convoke/engine/range.hpp"
+#include "convoke/engine/shares.hpp"
+#include "convoke/engine/worker_team.hpp"
 #include "convoke/os/thread.hpp"
 #include "convoke/sync/allreduce.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/engine/micro_batch_shares.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/together.hpp"
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "convoke/engine/micro_batch_shares.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/mpi/communicator.hpp"
 
 namespace convoke::engine {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "convoke/engine/evaluator.hpp"
-#include "convoke/engine/node_share.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/engine/step_engine.hpp"
 
 namespace convoke::engine {

@@ -8,7 +8,7 @@
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/engine/gradient_verification.hpp"
-#include "convoke/engine/micro_batch_shares.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/engine/state_array.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"

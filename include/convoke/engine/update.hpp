@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "convoke/engine/model_memory.hpp"
-#include "convoke/engine/node_team.hpp"
-#include "convoke/engine/range.hpp"
+#include "convoke/engine/shares.hpp"
+#include "convoke/engine/worker_team.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/optim/optimizer.hpp"
 

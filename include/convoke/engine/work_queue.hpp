@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "convoke/engine/micro_batch_shares.hpp"
 #include "convoke/engine/model_memory.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/mpi/communicator.hpp"
 
 namespace convoke::engine {

@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include "convoke/engine/node_share.hpp"
+#include "convoke/engine/shares.hpp"
 #include "convoke/sync/allreduce.hpp"
 #include "study/prediction/simulated_sum.hpp"
 

@@ -1,4 +1,4 @@
-#include "convoke/engine/micro_batch_shares.hpp"
+#include "convoke/engine/shares.hpp"
 
 #include <algorithm>
 #include <compare>
@@ -7,6 +7,47 @@
 #include "convoke/core/error.hpp"
 
 namespace convoke::engine {
+
+namespace {
+
+constexpr std::size_t kCacheLineFloats = 16;
+
+std::size_t cut(std::size_t size, int part, int parts) {
+  return size * static_cast<std::size_t>(part) / static_cast<std::size_t>(parts);
+}
+
+}  // namespace
+
+Range even_part(std::size_t size, int part, int parts) {
+  return {cut(size, part, parts), cut(size, part + 1, parts)};
+}
+
+Range slice_of(std::size_t size, int part, int parts) {
+  Range slice = even_part(size, part, parts);
+  slice.begin -= slice.begin % kCacheLineFloats;
+  if (part + 1 < parts) slice.end -= slice.end % kCacheLineFloats;
+  return slice;
+}
+
+MicroBatchRange share_of(MicroBatchRange micro_batches, std::int64_t part, std::int64_t parts) {
+  const std::int64_t begin = micro_batches.count * part / parts;
+  const std::int64_t end = micro_batches.count * (part + 1) / parts;
+  return {micro_batches.first + begin, end - begin};
+}
+
+NodeShare::NodeShare(std::size_t elements, int place, int leaders)
+    : slice_(place < leaders ? slice_of(elements, place, leaders) : Range{}), added_(slice_.begin) {}
+
+std::size_t NodeShare::bf16_elements(std::size_t of_all) const {
+  return std::clamp(of_all, slice_.begin, slice_.end) - slice_.begin;
+}
+
+Range NodeShare::take(std::size_t complete) {
+  const Range next{added_, std::max(added_, std::min(complete, slice_.end))};
+  added_ = next.end;
+  return next;
+}
+
 namespace {
 
 double busy_seconds(std::int64_t micro_batches, const RankSpeed& rank) {
