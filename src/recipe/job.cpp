@@ -14,7 +14,8 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/loss.hpp"
 #include "convoke/nn/zoo.hpp"
-#include "convoke/run/model_exchange.hpp"
+#include "convoke/run/initial_weights.hpp"
+#include "convoke/run/model_file.hpp"
 #include "convoke/train/fit.hpp"
 #include "sections.hpp"
 

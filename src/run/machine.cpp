@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <sstream>
 #include <string_view>
@@ -233,6 +234,35 @@ std::string memory_kind() {
   std::ifstream in("/sys/firmware/dmi/tables/DMI", std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   return memory_kind_in({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+double share_of_others(double busy, double used, double cores, double workers, double seconds) {
+  const double others = busy - used - std::max(0.0, cores - workers) * seconds;
+  return std::clamp(others / (workers * seconds), 0.0, 1.0);
+}
+
+OtherPrograms::OtherPrograms(const Machine& machine) {
+  const Placement& mine = machine.placements[static_cast<std::size_t>(machine.rank)];
+  for (const Sharing& group : sharings(machine.placements, mine.node)) {
+    if (group.ranks.front() != machine.rank) continue;
+    for (const os::LogicalCpu& cpu : os::online_cpus()) {
+      if (std::ranges::binary_search(group.cores, cpu.core)) cpus_.push_back(cpu.cpu);
+    }
+    cores_ = static_cast<double>(group.cores.size());
+  }
+  busy_ = busy();
+  used_ = os::process_cpu_seconds();
+}
+
+double OtherPrograms::busy() const { return cpus_.empty() ? 0 : os::busy_seconds(cpus_); }
+
+double OtherPrograms::share(int workers, const mpi::Communicator& world) const {
+  double sums[] = {busy() - busy_, os::process_cpu_seconds() - used_, cores_};
+  double seconds[] = {watch_.seconds()};
+  world.sum(sums);
+  world.max(seconds);
+  if (seconds[0] < 1) return std::numeric_limits<double>::quiet_NaN();
+  return share_of_others(sums[0], sums[1], sums[2], workers, seconds[0]);
 }
 
 }  // namespace convoke::run

@@ -10,6 +10,7 @@
 #include "convoke/core/versions.hpp"
 #include "convoke/data/samples.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/file.hpp"
@@ -233,19 +234,6 @@ void write_ensemble(const std::filesystem::path& file, const ModelDescription& d
   write_ensemble(file, description, members, own_parameters(members));
 }
 
-std::string bytes_of(const ModelSet& models) {
-  const os::File memory = os::scratch_file("convoke-model");
-  const std::filesystem::path file = os::path_of(memory);
-  if (models.ensemble) {
-    std::vector<const Member*> members;
-    for (const Member& member : models.members) members.push_back(&member);
-    fill_ensemble(file, models.description, members, own_parameters(members));
-  } else {
-    fill_model(file, models.description, models.members.front().parameters, {});
-  }
-  return memory.text();
-}
-
 std::filesystem::path find_model_file(const std::filesystem::path& file_or_run) {
   if (!std::filesystem::is_directory(file_or_run)) return file_or_run;
   for (const char* name : {"ensemble.h5", "model.h5"}) {
@@ -279,9 +267,19 @@ ModelSet models_of(const hdf5::File& file) {
   return models;
 }
 
-}  // namespace
-
-namespace {
+// Returns the bytes of the file that write_model() or write_ensemble() would write.
+std::string bytes_of(const ModelSet& models) {
+  const os::File memory = os::scratch_file("convoke-model");
+  const std::filesystem::path file = os::path_of(memory);
+  if (models.ensemble) {
+    std::vector<const Member*> members;
+    for (const Member& member : models.members) members.push_back(&member);
+    fill_ensemble(file, models.description, members, own_parameters(members));
+  } else {
+    fill_model(file, models.description, models.members.front().parameters, {});
+  }
+  return memory.text();
+}
 
 constexpr const char* kBug = "this is a bug in Convoke: report it with the command and its input";
 
@@ -342,7 +340,14 @@ ModelSet load_models(const std::filesystem::path& file_or_run) {
   return models_of(hdf5::File::open(find_model_file(file_or_run)));
 }
 
-ModelSet models_in(const std::string& bytes) {
+ModelSet models_from_root(const mpi::Communicator& group, const std::function<ModelSet()>& read) {
+  ModelSet models = ModelSet{.description = {.graph = nn::Graph({1}), .normalization = {}, .class_names = {}},
+                             .members = {}};
+  const std::string bytes = mpi::on_root(group, [&] {
+    models = read();
+    return group.size() == 1 ? std::string() : bytes_of(models);
+  });
+  if (group.root()) return models;
   return models_of(hdf5::File::open_image(std::as_bytes(std::span(bytes)), "the model of rank 0"));
 }
 

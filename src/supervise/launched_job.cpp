@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "convoke/run/run_lock.hpp"
+#include "convoke/run/run_folder.hpp"
 #include "convoke/supervise/launch_command.hpp"
 
 namespace convoke::supervise {

@@ -17,7 +17,7 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/run/run_lock.hpp"
+#include "convoke/run/run_folder.hpp"
 
 namespace convoke::supervise {
 namespace {

@@ -6,6 +6,7 @@
 #include "convoke/sync/ordered_sum.hpp"
 
 namespace convoke::sync {
+
 namespace {
 
 // A cache line of floats. Buckets share no cache line if the arena begins on one.

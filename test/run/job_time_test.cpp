@@ -1,4 +1,4 @@
-#include "convoke/run/job_time.hpp"
+#include "convoke/run/stopping.hpp"
 
 #include <ctime>
 

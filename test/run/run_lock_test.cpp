@@ -1,4 +1,4 @@
-#include "convoke/run/run_lock.hpp"
+#include "convoke/run/run_folder.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 #include "convoke/supervise/launched_job.hpp"
 
-#include "convoke/run/run_lock.hpp"
+#include "convoke/run/run_folder.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 

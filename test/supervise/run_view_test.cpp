@@ -1,7 +1,7 @@
 #include "convoke/supervise/run_view.hpp"
 
-#include "convoke/run/job_time.hpp"
-#include "convoke/run/run_lock.hpp"
+#include "convoke/run/run_folder.hpp"
+#include "convoke/run/stopping.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

@@ -5,7 +5,6 @@
 #include "convoke/core/text.hpp"
 #include "convoke/supervise/exit_status.hpp"
 #include "convoke/supervise/launch_command.hpp"
-#include "convoke/supervise/restart_log.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

@@ -10,7 +10,7 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/outputs.hpp"
-#include "convoke/run/model_exchange.hpp"
+#include "convoke/run/model_file.hpp"
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::app {

@@ -12,7 +12,7 @@
 #include "convoke/recipe/job.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/sync/ordered_sum.hpp"
-#include "convoke/sync/packed_integers.hpp"
+#include "convoke/sync/packed_sum.hpp"
 #include "convoke/sync/strategy.hpp"
 #include "convoke/train/samples.hpp"
 #include "studies/bench.hpp"

@@ -16,7 +16,6 @@
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/supervise/exit_status.hpp"
-#include "convoke/supervise/restart_log.hpp"
 #include "convoke/supervise/supervision.hpp"
 
 namespace convoke::app {

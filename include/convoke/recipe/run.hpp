@@ -11,7 +11,6 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/node_memory.hpp"
-#include "convoke/run/other_programs.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/run_folder.hpp"
 #include "convoke/supervise/watchdog.hpp"

@@ -1,10 +1,12 @@
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "convoke/engine/canonical.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/run/model_file.hpp"
 
 namespace convoke::run {
@@ -58,5 +60,9 @@ class WeightMatch {
 /// Takes the weights of `models` (the first member of an ensemble) that fit `graph`. Throws Error naming
 /// `file` if none of them fits.
 InitialWeights take_weights(const ModelSet& models, const nn::Graph& graph, const std::string& file);
+
+/// Runs `read` on rank 0 of `group` and returns its weights on all ranks; all ranks throw its errors as
+/// mpi::together() does. Collective.
+InitialWeights weights_from_root(const mpi::Communicator& group, const std::function<InitialWeights()>& read);
 
 }  // namespace convoke::run

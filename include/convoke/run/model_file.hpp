@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/losses/loss.hpp"
 #include "convoke/nn/plan/parameters.hpp"
@@ -97,10 +98,8 @@ void require_storable(const ModelDescription& description);
 /// differ, or if it cannot be read. Holds the values of one parameter at a time.
 void require_written(const std::filesystem::path& file, const ModelSet& models);
 
-/// Returns the bytes of the file that write_model() or write_ensemble() would write, to send a model.
-std::string bytes_of(const ModelSet& models);
-
-/// Returns the models in such bytes. Throws Error as load_models() does.
-ModelSet models_in(const std::string& bytes);
+/// Runs `read` on rank 0 of `group` and returns its models on all ranks, so a model file need be on the host
+/// of rank 0 alone. All ranks throw its errors as mpi::together() does. Collective.
+ModelSet models_from_root(const mpi::Communicator& group, const std::function<ModelSet()>& read);
 
 }  // namespace convoke::run

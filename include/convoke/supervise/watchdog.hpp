@@ -11,8 +11,8 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stack_probe.hpp"
 #include "convoke/os/thread.hpp"
-#include "convoke/run/run_lock.hpp"
-#include "convoke/supervise/stall.hpp"
+#include "convoke/run/run_folder.hpp"
+#include "convoke/supervise/heartbeat.hpp"
 
 namespace convoke::supervise {
 

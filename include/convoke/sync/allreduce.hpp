@@ -9,7 +9,6 @@
 #include "convoke/core/timeline.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/sync/bucket.hpp"
-#include "convoke/sync/bucket_sum.hpp"
 #include "convoke/sync/ordered_sum.hpp"
 
 namespace convoke::sync {

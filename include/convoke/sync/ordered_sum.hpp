@@ -5,7 +5,7 @@
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/sync/bfloat16.hpp"
-#include "convoke/sync/bucket_sum.hpp"
+#include "convoke/sync/bucket.hpp"
 
 namespace convoke::sync {
 

@@ -6,14 +6,31 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/sync/bucket_sum.hpp"
+#include "convoke/sync/bucket.hpp"
 #include "convoke/sync/ordered_sum.hpp"
 
 namespace convoke::sync {
 
-/// Sums an array of integers over ranks in the two phases of OrderedSum, and sends them packed
-/// (packed_integers.hpp). Nothing is rounded, so the sum has the same bits on any number of ranks; the
-/// messages of gradients are about as long as those of floats.
+// Integers in few bits, without loss, for messages: blocks of 64, each with as many bits a number as its
+// largest needs, after one byte a block that says how many. A sum of gradients in fixed point takes 31 to 36
+// bits a number, because its numbers are far below what 64 bits hold.
+
+/// Returns the most bytes of so many packed numbers; 0 for none.
+std::size_t most_packed_bytes(std::size_t numbers);
+
+/// Packs `values` to `to`, which has most_packed_bytes() bytes and is aligned for 64-bit words. Returns the
+/// bytes used.
+std::size_t pack(std::span<const std::int64_t> values, std::byte* to);
+
+/// Sets `values` to the numbers that pack() has written to `from`.
+void unpack(const std::byte* from, std::span<std::int64_t> values);
+
+/// Adds the numbers that pack() has written to `from` to `sum`.
+void unpack_and_add(const std::byte* from, std::span<std::int64_t> sum);
+
+/// Sums an array of integers over ranks in the two phases of OrderedSum, and sends them packed. Nothing is
+/// rounded, so the sum has the same bits on any number of ranks; the messages of gradients are about as long
+/// as those of floats.
 class PackedSum final : public BucketSum {
  public:
   /// `channels` and `values` must outlive it; `values` has at most OrderedSum's kMostElements, as many on all

@@ -7,7 +7,6 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/machine.hpp"
-#include "convoke/run/other_programs.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/straggler.hpp"
 #include "convoke/train/verdict.hpp"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "convoke/sync/bucket.hpp"
-#include "convoke/sync/bucket_sum.hpp"
 #include "study/prediction/simulated_world.hpp"
 
 // The sums of a bucket in simulated time: in slices, and by the MPI library.

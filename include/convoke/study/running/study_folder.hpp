@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "convoke/run/run_lock.hpp"
+#include "convoke/run/run_folder.hpp"
 #include "convoke/study/running/configuration.hpp"
 #include "convoke/study/tables/measurement.hpp"
 
