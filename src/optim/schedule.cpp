@@ -353,8 +353,6 @@ std::unique_ptr<Schedule> make_schedule(const Settings& settings) {
   return std::make_unique<Warmup>(warmup.epochs, std::move(schedule));
 }
 
-std::vector<std::string> schedule_names() { return names_in(kSchedules); }
-
 std::vector<OptionTable> schedule_tables() {
   std::vector<OptionTable> tables{{"", describe_keys(kWarmupKeys)}};
   for (const ScheduleEntry& entry : kSchedules) tables.push_back({std::string(entry.name), entry.keys()});

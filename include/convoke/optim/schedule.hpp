@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,12 +45,10 @@ class Schedule {
   virtual bool spans_training() const { return false; }
 };
 
-/// Makes a schedule from { name = "cosine", warmup_epochs = 5 }, where the name is one of schedule_names().
+/// Makes a schedule from { name = "cosine", warmup_epochs = 5 }, where the name is one of schedule_tables().
 /// Every schedule accepts warmup_epochs, a linear rise from 0 before it. An empty table means "constant".
 /// Throws Error for an unknown name, key or value.
 std::unique_ptr<Schedule> make_schedule(const Settings& settings);
-
-std::vector<std::string> schedule_names();
 
 /// Returns the options of each schedule. The first table has no name and holds the options of all schedules.
 std::vector<OptionTable> schedule_tables();

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
+#include "nn/layers/convolution.hpp"
 #include "nn/layers/shared_keys.hpp"
 #include "nn/layers/weighted_primitive.hpp"
 
@@ -48,11 +49,7 @@ Window2d Conv2dTranspose::window(const Shape& input) const {
 Shape Conv2dTranspose::output_shape(std::span<const ValueSpec> inputs) const {
   const Conv2dTransposeOptions& o = options_;
   require_image(inputs[0]);
-  if (o.groups < 1 || inputs[0][0] % o.groups != 0 || o.filters % o.groups != 0) {
-    throw Error(fmt::format("{} groups must divide both its {} input channels and its {} filters", o.groups,
-                            inputs[0][0], o.filters),
-                "choose groups that divide both");
-  }
+  require_groups(o.groups, inputs[0][0], o.filters);
   const Window2d w = window(inputs[0]);
   const Shape output{o.filters, w.height.output, w.width.output};
   if (w.height.output < 1 || w.width.output < 1) {

@@ -1,8 +1,11 @@
 #include "nn/layers/convolution.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "convoke/core/error.hpp"
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
@@ -310,6 +313,13 @@ Tensor Convolution::backward_data_flipped(const Tensor& dy) const {
                      {{DNNL_ARG_SRC, dy}, {DNNL_ARG_WEIGHTS, flipped}, {DNNL_ARG_DST, dx}},
                      pass.scratchpad_desc(), geometry_.flops);
   return dx;
+}
+
+void require_groups(std::int64_t groups, std::int64_t channels, std::int64_t filters) {
+  if (groups >= 1 && channels % groups == 0 && filters % groups == 0) return;
+  throw Error(fmt::format("{} groups must divide both its {} input channels and its {} filters", groups,
+                          channels, filters),
+              "choose groups that divide both");
 }
 
 Tensor addend_of(PlanBuilder& plan, const Node& node) {

@@ -82,6 +82,9 @@ class Convolution {
   Desc forward_weight_;  ///< layout in which the forward pass reads the weights
 };
 
+/// Throws Error unless `groups` divides both the input channels and the filters.
+void require_groups(std::int64_t groups, std::int64_t channels, std::int64_t filters);
+
 /// Returns the other input of the sum that is fused into `node`; empty: no sum is.
 Tensor addend_of(PlanBuilder& plan, const Node& node);
 

@@ -13,11 +13,7 @@ namespace convoke::nn {
 Shape Conv2d::output_shape(std::span<const ValueSpec> inputs) const {
   const Conv2dOptions& o = options_;
   const Window2d window = slide(inputs[0], o.kernel, o.stride, o.dilation, o.padding);
-  if (o.groups < 1 || inputs[0][0] % o.groups != 0 || o.filters % o.groups != 0) {
-    throw Error(fmt::format("{} groups must divide both its {} input channels and its {} filters", o.groups,
-                            inputs[0][0], o.filters),
-                "choose groups that divide both");
-  }
+  require_groups(o.groups, inputs[0][0], o.filters);
   return {o.filters, window.height.output, window.width.output};
 }
 

@@ -29,39 +29,8 @@ namespace {
 constexpr std::array kFamilies{convolutions, normalizations,  pointwise_layers,
                                poolings,     sequence_layers, structure_layers};
 
-/// Returns y, the sum of the products.
-Values sum_of_products(const LayerEntry& layer, const Call& call) {
-  Values y(call.x().samples, call.node.shape);
-  const std::vector<double> none;
-  const auto values = [&](const char* name) {
-    return call.has_parameter(name) ? &call.parameter(name) : &none;
-  };
-  const std::vector<double>*weight = values("weight"), *bias = values("bias");
-  layer.products(call, [&](const Product& p) {
-    const double x = p.input < 0 ? 1 : call.inputs[p.from][p.input];
-    const double w = p.w < 0 ? 1 : (p.input < 0 ? *bias : *weight)[static_cast<std::size_t>(p.w)];
-    y[p.output] += p.factor * x * w;
-  });
-  return y;
-}
-
-// dx += factor w dy and dw += factor x dy for each product.
-void differentiate_products(const LayerEntry& layer, const Call& call, Gradients& gradients) {
-  const auto of = [&](const char* name) {
-    return call.has_parameter(name) ? gradients.parameters.at(name) : nullptr;
-  };
-  std::vector<double>*dweight = of("weight"), *dbias = of("bias");
-  const double* weight = dweight == nullptr ? nullptr : call.parameter("weight").data();
-  layer.products(call, [&](const Product& p) {
-    const double dy = gradients.output[p.output] * p.factor;
-    const auto w = static_cast<std::size_t>(p.w);
-    if (p.input < 0) {
-      (*dbias)[w] += dy;
-      return;
-    }
-    (*gradients.inputs[p.from])[p.input] += p.w < 0 ? dy : dy * weight[w];
-    if (p.w >= 0) (*dweight)[w] += dy * call.inputs[p.from][p.input];
-  });
+const double* values_of(const Call& call, const char* parameter) {
+  return call.has_parameter(parameter) ? call.parameter(parameter).data() : nullptr;
 }
 
 constexpr double kStep = 1e-5;
@@ -111,13 +80,25 @@ void differentiate(const LayerEntry& layer, Call& call, Gradients& gradients) {
 
 }  // namespace
 
+AddProduct::AddProduct(const Call& call, Values& y)
+    : call_(call), y_(&y), weight_(values_of(call, "weight")), bias_(values_of(call, "bias")) {}
+
+AddProduct::AddProduct(const Call& call, Gradients& gradients)
+    : call_(call), gradients_(&gradients), weight_(values_of(call, "weight")), bias_(nullptr) {
+  if (weight_ != nullptr) dweight_ = gradients.parameters.at("weight")->data();
+  if (call.has_parameter("bias")) dbias_ = gradients.parameters.at("bias")->data();
+}
+
 Values forward(const LayerEntry& layer, const Call& call) {
-  return layer.products != nullptr ? sum_of_products(layer, call) : layer.forward(call);
+  if (layer.products == nullptr) return layer.forward(call);
+  Values y(call.x().samples, call.node.shape);
+  layer.products(call, AddProduct(call, y));
+  return y;
 }
 
 void backward(const LayerEntry& layer, Call& call, Gradients& gradients) {
   if (layer.backward != nullptr) return layer.backward(call, gradients);
-  if (layer.products != nullptr) return differentiate_products(layer, call, gradients);
+  if (layer.products != nullptr) return layer.products(call, AddProduct(call, gradients));
   if (layer.element_wise) return differentiate_elements(layer, call, gradients);
   differentiate(layer, call, gradients);
 }

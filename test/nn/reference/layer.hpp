@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -11,8 +10,8 @@
 // Most layers of the reference have only a forward pass: naive loops in double over plain values. Their
 // gradients are central differences of that pass, element by element, so a reference cannot share a mistake
 // with the derivative that it checks. Use small shapes: the cost is (elements of a sample and of the
-// parameters) x (cost of a forward pass). The layers of larger tests give the products that they add, from which both
-// passes follow.
+// parameters) x (cost of a forward pass). The layers of larger tests give the products that they add, from
+// which both passes follow.
 
 namespace reference {
 
@@ -67,13 +66,43 @@ struct Product {
   double factor = 1;
   std::size_t from = 0;
 };
-using AddProduct = std::function<void(const Product&)>;
 
 /// Where the backward pass of a layer adds its gradients.
 struct Gradients {
   const Values& output;  ///< dL/dy
   std::vector<Values*> inputs;
   std::map<std::string, std::vector<double>*> parameters;  ///< by name within the layer
+};
+
+/// Takes the products of a layer, one after another (inline, because there are very many). The forward pass
+/// adds them to y; the backward pass adds dx += factor w dy and dw += factor x dy.
+class AddProduct {
+ public:
+  AddProduct(const Call& call, Values& y);
+  AddProduct(const Call& call, Gradients& gradients);
+
+  void operator()(const Product& p) const {
+    const auto w = static_cast<std::size_t>(p.w);
+    const double x = p.input < 0 ? 1 : call_.inputs[p.from][p.input];
+    if (y_ != nullptr) {
+      (*y_)[p.output] += p.factor * x * (p.w < 0 ? 1 : (p.input < 0 ? bias_ : weight_)[w]);
+      return;
+    }
+    const double dy = gradients_->output[p.output] * p.factor;
+    if (p.input < 0) {
+      dbias_[w] += dy;
+      return;
+    }
+    (*gradients_->inputs[p.from])[p.input] += p.w < 0 ? dy : dy * weight_[w];
+    if (p.w >= 0) dweight_[w] += dy * x;
+  }
+
+ private:
+  const Call& call_;
+  Values* y_ = nullptr;             ///< null in the backward pass
+  Gradients* gradients_ = nullptr;  ///< null in the forward pass
+  const double *weight_, *bias_;    ///< null if the layer has none
+  double *dweight_ = nullptr, *dbias_ = nullptr;
 };
 
 /// What a layer has: a forward pass or products; and, if central differences are too slow, how they are
