@@ -10,7 +10,6 @@
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/nn/zoo.hpp"
-#include "convoke/nn/zoo_parts.hpp"
 #include "convoke/recipe/library.hpp"
 #include "sections.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/nn/zoo_parts.hpp"
+#include "convoke/nn/zoo.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "sections.hpp"

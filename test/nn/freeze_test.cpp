@@ -5,7 +5,6 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/nn/zoo.hpp"
-#include "convoke/nn/zoo_parts.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -3,7 +3,6 @@
 
 #include "convoke/core/random.hpp"
 #include "nn/kernels/batch_norm.hpp"
-#include "nn/kernels/conv2d_max_pool.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/max_pool.hpp"

@@ -3,8 +3,8 @@
 #include "around.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "golden.hpp"
+#include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
-#include "nn/kernels/merge.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -6,7 +6,6 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/zoo_parts.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

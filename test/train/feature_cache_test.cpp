@@ -2,7 +2,6 @@
 #include "convoke/train/feature_cache.hpp"
 
 #include "convoke/nn/zoo.hpp"
-#include "convoke/nn/zoo_parts.hpp"
 #include "convoke/run/model_file.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"

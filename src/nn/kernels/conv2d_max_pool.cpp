@@ -1,10 +1,9 @@
-#include "nn/kernels/conv2d_max_pool.hpp"
+#include "nn/kernels/max_pool.hpp"
 
 #include <cstring>
 #include <limits>
 
 #include "nn/kernels/instruction_sets.hpp"
-#include "nn/kernels/max_pool.hpp"
 #include "nn/kernels/vectors.hpp"
 
 namespace convoke::nn {

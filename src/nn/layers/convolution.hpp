@@ -93,7 +93,7 @@ Tensor addend_of(PlanBuilder& plan, const Node& node);
 void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOptions& options);
 
 /// Compiles `node`, a convolution of the network's input that includes its pooling (fusion.hpp), with
-/// kernels/conv2d_max_pool.hpp.
+/// kernels/max_pool.hpp.
 void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options);
 
 /// Return the layouts of images (N, C, H, W), stored as `type`, and of weights (K, C, 3, 3) for

@@ -1,6 +1,6 @@
-#include "nn/kernels/conv2d_max_pool.hpp"
 #include "nn/kernels/depthwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
+#include "nn/kernels/max_pool.hpp"
 #include "nn/layers/convolution.hpp"
 #include "nn/plan/step_threads.hpp"
 

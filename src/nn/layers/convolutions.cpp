@@ -23,7 +23,7 @@ std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs)
                          o.initializers);
 }
 
-// The kernel of kernels/conv2d_max_pool.hpp. With more channels or another window, oneDNN's faster arithmetic
+// The kernel of kernels/max_pool.hpp. With more channels or another window, oneDNN's faster arithmetic
 // is worth more than the saved passes over memory.
 LayerTraits Conv2d::traits() const {
   const Conv2dOptions& o = options_;

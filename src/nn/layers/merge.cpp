@@ -8,7 +8,6 @@
 #include "convoke/nn/layers/elementwise.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
-#include "nn/kernels/merge.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/step_threads.hpp"
 

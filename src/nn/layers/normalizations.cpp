@@ -5,10 +5,9 @@
 #include <array>
 
 #include "convoke/core/error.hpp"
-#include "nn/kernels/group_norm.hpp"
 #include "nn/kernels/instruction_sets.hpp"
-#include "nn/kernels/layer_norm.hpp"
 #include "nn/kernels/local_response_norm.hpp"
+#include "nn/kernels/sample_norms.hpp"
 #include "nn/layers/coefficients.hpp"
 #include "nn/layers/shared_keys.hpp"
 #include "nn/plan/plan_builder.hpp"

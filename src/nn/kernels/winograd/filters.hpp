@@ -2,7 +2,7 @@
 // The transforms of all filters (K / block, C / block, 3, 3, block of C, block of K), and back. Transformed
 // weights are stored in the order in which the products read them: [point][panel of output vectors][input
 // channel][vector].
-#include "nn/kernels/winograd/panels.hpp"
+#include "nn/kernels/winograd/simd.hpp"
 #include "nn/kernels/winograd/tiles.hpp"
 #include "nn/kernels/winograd/transforms.hpp"
 

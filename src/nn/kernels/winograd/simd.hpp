@@ -3,6 +3,8 @@
 // file, because the same names have another meaning in the next one.
 #include <immintrin.h>
 
+#include <cstdint>
+
 #include "nn/kernels/bfloat16.hpp"
 
 namespace convoke::nn {
@@ -56,6 +58,18 @@ inline Vec load_strided(const float* at, int stride) {
   for (int i = 0; i < kLanes; ++i) values[i] = at[i * stride];
   return values;
 }
+
+// How vectors of channels are grouped for the products.
+
+// Vectors whose sums stay in registers together: AVX-512 has 32 registers, AVX2 16.
+constexpr int kPanel = kLanes == 16 ? 4 : 2;
+
+/// The panel of vector `channel` of `blocks`; the last panel may have fewer vectors.
+struct Panel {
+  Panel(std::int64_t blocks, std::int64_t channel)
+      : first(channel / kPanel * kPanel), vectors(blocks - first < kPanel ? blocks - first : kPanel) {}
+  std::int64_t first, vectors;
+};
 
 }  // namespace
 }  // namespace convoke::nn

@@ -1,6 +1,6 @@
 #pragma once
 // The transforms of a tile in both directions, between images and points.
-#include "nn/kernels/winograd/panels.hpp"
+#include "nn/kernels/winograd/simd.hpp"
 #include "nn/kernels/winograd/tiles.hpp"
 #include "nn/kernels/winograd/transforms.hpp"
 
