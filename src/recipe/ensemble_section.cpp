@@ -69,8 +69,6 @@ constexpr std::array kEnsembleKeys{
 
 }  // namespace
 
-std::string to_string(data::Sharding sharding) { return name_of(data::kShardings, sharding); }
-
 Section ensemble_section() {
   return section_of<kEnsembleKeys, &Recipe::ensemble>(
       "ensemble", "The members and their vote, with `train.mode = \"ensemble\"`.");

@@ -309,7 +309,6 @@ Section train_section() {
 }
 
 std::string to_string(engine::Reduction reduction) { return name_of(kReductions, reduction); }
-std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvolutions, convolution); }
 std::string to_string(sync::Wire wire) { return name_of(kWires, wire); }
 std::string to_string(nn::Precision precision) { return name_of(kPrecisions, precision); }
 

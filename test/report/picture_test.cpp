@@ -9,12 +9,13 @@ using namespace convoke::report;
 TEST_CASE("pictures are laid out in rows with a gap") {
   std::vector<Picture> pictures;
   for (std::uint8_t i = 1; i <= 3; ++i) pictures.push_back({2, 1, 1, {i, static_cast<std::uint8_t>(10 * i)}});
-  const Picture sheet = contact_sheet(pictures, 2, 1);
-  CHECK(sheet.width == 5);
-  CHECK(sheet.height == 3);
-  CHECK(sheet.pixels == std::vector<std::uint8_t>{1, 10, 128, 2, 20,        //
-                                                  128, 128, 128, 128, 128,  //
-                                                  3, 30, 128, 128, 128});
+  const Picture sheet = contact_sheet(pictures, 2);
+  CHECK(sheet.width == 6);
+  CHECK(sheet.height == 4);
+  CHECK(sheet.pixels == std::vector<std::uint8_t>{1,   10,  128, 128, 2,   20,   //
+                                                  128, 128, 128, 128, 128, 128,  //
+                                                  128, 128, 128, 128, 128, 128,  //
+                                                  3,   30,  128, 128, 128, 128});
 }
 
 // All 8-bit gray PNGs of 2 x 2 pixels begin alike: signature and header, whose CRC is zlib.crc32(b"IHDR" +

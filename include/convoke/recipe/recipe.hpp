@@ -135,11 +135,9 @@ std::string key_reference();
 /// Returns the paths of the keys that decide the result of a run (Effect), such as "train.optimizer".
 std::vector<std::string> keys_of_result();
 
-/// Convert between text and enum, for messages and files.
+/// The names of values in recipes, for messages and files.
 std::string to_string(engine::Reduction reduction);
-std::string to_string(nn::ConvolutionChoice convolution);
 std::string to_string(sync::Wire wire);
 std::string to_string(nn::Precision precision);
-std::string to_string(data::Sharding sharding);
 
 }  // namespace convoke::recipe

@@ -27,8 +27,8 @@ std::vector<std::uint8_t> png(const Picture& picture);
 /// become JPEG (quality 90) if that takes less than half the bytes, as for photographs.
 std::string data_uri(const Picture& picture);
 
-/// Arranges pictures of one size in rows of `columns`, with `gap` gray pixels between them. Not empty.
-Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, std::int64_t gap = 2);
+/// Arranges pictures of one size in rows of `columns`, with 2 gray pixels between them. Not empty.
+Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns);
 
 /// Numbers from 0 to 1 for the places of a picture, on a grid of its own.
 struct Overlay {

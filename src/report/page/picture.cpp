@@ -14,7 +14,8 @@ namespace convoke::report {
 namespace {
 
 constexpr int kQuality = 90;
-constexpr std::uint8_t kGap = 128;
+constexpr std::int64_t kGap = 2;  // pixels
+constexpr std::uint8_t kGapLevel = 128;
 constexpr std::int64_t kPictureColors = 3;
 
 using Bytes = std::vector<std::uint8_t>;
@@ -72,21 +73,22 @@ std::string data_uri(const Picture& picture) {
   return "data:image/png;base64," + base64(exact);
 }
 
-Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, std::int64_t gap) {
+Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns) {
   ensure(!pictures.empty() && columns > 0, "a sheet needs pictures");
   const Picture& first = pictures.front();
   const std::int64_t across = std::min<std::int64_t>(columns, std::ssize(pictures));
   const std::int64_t down = (std::ssize(pictures) + across - 1) / across;
-  Picture sheet{across * (first.width + gap) - gap, down * (first.height + gap) - gap, first.channels, {}};
-  sheet.pixels.assign(static_cast<std::size_t>(sheet.width * sheet.height * sheet.channels), kGap);
+  Picture sheet{
+      across * (first.width + kGap) - kGap, down * (first.height + kGap) - kGap, first.channels, {}};
+  sheet.pixels.assign(static_cast<std::size_t>(sheet.width * sheet.height * sheet.channels), kGapLevel);
   for (std::int64_t i = 0; i < std::ssize(pictures); ++i) {
     const Picture& picture = pictures[static_cast<std::size_t>(i)];
     ensure(
         picture.width == first.width && picture.height == first.height && picture.channels == first.channels,
         "the pictures of a sheet must have one size");
     require_pixels(picture);
-    const std::int64_t left = i % across * (first.width + gap);
-    const std::int64_t top = i / across * (first.height + gap);
+    const std::int64_t left = i % across * (first.width + kGap);
+    const std::int64_t top = i / across * (first.height + kGap);
     for (std::int64_t y = 0; y < picture.height; ++y) {
       std::copy_n(picture.pixels.begin() + y * picture.width * picture.channels,
                   picture.width * picture.channels,
