@@ -44,7 +44,7 @@ TEST_CASE("a team writes the same bytes as one process") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), true);
   prepare({folder.path(), folder / "one.h5"});
-  for (const int count : {2, 3, 8, 40}) {  // 40: more than there are samples
+  for (const int count : {3, 40}) {  // 40: more than there are samples
     std::vector<PrepareReport::Work> done;
     as_team(count, [&](const Team& member) {
       const PrepareReport report = prepare({folder.path(), folder / "many.h5", "", true}, member);

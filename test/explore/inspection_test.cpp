@@ -61,7 +61,7 @@ InspectionOptions quick() {
 
 }  // namespace
 
-TEST_CASE("an inspection counts and measures the same as slow loops") {
+TEST_CASE("an inspection counts and measures the same as slow loops, and finds equal samples") {
   const Images images;
   const Inspection found = inspect(data::DatasetReader(images.write()), quick());
   REQUIRE(found.survey.splits.size() == 2);
@@ -91,11 +91,8 @@ TEST_CASE("an inspection counts and measures the same as slow loops") {
   }
   CHECK(found.survey.brightness[1].count == 20);
   CHECK(found.correlations.rows == 3);
-}
 
-TEST_CASE("equal samples are found within and across splits, and pairs with two labels come first") {
-  const Images images;
-  const Inspection found = inspect(data::DatasetReader(images.write()), quick());
+  // Equal samples are found within and across splits. Pairs with two labels come first.
   CHECK(found.duplicates.repeated == 2);
   CHECK(found.duplicates.contradictory == 1);
   CHECK(found.duplicates.leak());

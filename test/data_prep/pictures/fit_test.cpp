@@ -120,11 +120,19 @@ struct Drawing {
   std::int64_t channels = 3;
 };
 
+// Returns normal deviates. Their number is prime, so that they do not repeat in columns of a picture.
+std::vector<double> normal_deviates() {
+  std::mt19937 bits(3);
+  std::normal_distribution<double> normal;
+  std::vector<double> values(4099);
+  for (double& value : values) value = normal(bits);
+  return values;
+}
+
 // Red over green over blue, like retinas, with dark vessels.
 Image draw(const Drawing& drawing) {
   Image image{drawing.extent.height, drawing.extent.width, drawing.channels, {}};
-  std::mt19937 bits(3);
-  std::normal_distribution<double> noise(0, drawing.noise);
+  const std::vector<double> noise = normal_deviates();
   const Circle& eye = drawing.eye;
   for (std::int64_t y = 0; y < image.height; ++y) {
     for (std::int64_t x = 0; x < image.width; ++x) {
@@ -137,7 +145,8 @@ Image draw(const Drawing& drawing) {
         if (std::abs(std::sin(7 * distance + 3 * std::atan2(dy, dx))) < 0.1) light *= 0.5;
       }
       for (std::int64_t c = 0; c < image.channels; ++c) {
-        const double value = light * (1 - 0.3 * static_cast<double>(c)) + noise(bits);
+        const double value = light * (1 - 0.3 * static_cast<double>(c)) +
+                             drawing.noise * noise[image.values.size() % noise.size()];
         image.values.push_back(static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0)));
       }
     }

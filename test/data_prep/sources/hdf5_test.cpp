@@ -115,27 +115,33 @@ TEST_CASE("arrays of MATLAB are read as MATLAB shows them") {
 }
 
 TEST_CASE("large arrays are read in blocks, along any axis") {
-  // 7,000 samples of 400 numbers: 11.2 MB, so several blocks. The samples are the second axis in the file.
+  // 1,500 samples of 400 numbers, 2.4 MB. If they are the first axis, a block has 655 samples, and the last
+  // one begins earlier. If they are the second axis, as in MATLAB's files, one block has them all.
   const TemporaryFolder folder;
-  constexpr std::int64_t kSamples = 7000, kFeatures = 400;
-  std::vector<float> stored;
-  for (std::int64_t f = 0; f < kFeatures; ++f) {
-    for (std::int64_t n = 0; n < kSamples; ++n) stored.push_back(array_value<float>(n * kFeatures + f));
-  }
+  constexpr std::int64_t kSamples = 1500, kFeatures = 400;
   std::vector<double> labels;
   for (std::int64_t n = 0; n < kSamples; ++n) labels.push_back(static_cast<double>(n % 3));
-  for (const int deflate : {0, 1}) {
-    const fs::path file = folder / ("x" + std::to_string(deflate) + ".mat");
+  for (const auto& [matlab, deflate] : {std::pair(false, 0), {true, 0}, {true, 1}}) {
+    CAPTURE(matlab, deflate);
+    const Shape shape = matlab ? Shape{kFeatures, kSamples} : Shape{kSamples, kFeatures};
+    std::vector<float> stored;
+    for (std::int64_t i = 0; i < shape.elements(); ++i) {
+      const std::int64_t row = i / shape[1], column = i % shape[1];
+      stored.push_back(array_value<float>(matlab ? column * kFeatures + row : i));
+    }
+    const fs::path file = folder / fmt::format("x{}{}.{}", matlab, deflate, matlab ? "mat" : "h5");
     auto out = convoke::hdf5::File::create(file);
-    auto x = out.create_dataset("x", convoke::hdf5::ElementType::kFloat32, {kFeatures, kSamples}, deflate);
+    auto x = out.create_dataset("x", convoke::hdf5::ElementType::kFloat32, shape, deflate);
     x.write(std::span<const float>(stored));
-    x.set_attribute("MATLAB_class", "single");
-    auto y = out.write("y", std::span<const double>(labels), {1, kSamples});
-    y.set_attribute("MATLAB_class", "double");
+    auto y = out.write("y", std::span<const double>(labels), matlab ? Shape{1, kSamples} : Shape{kSamples});
+    if (matlab) {
+      x.set_attribute("MATLAB_class", "single");
+      y.set_attribute("MATLAB_class", "double");
+    }
     out.close();
     const auto source = open_source(file);
     REQUIRE(source->catalog().items.size() == kSamples);
-    for (const std::size_t n : {0, 1, 6999, 3500, 3501, 6998, 2}) {
+    for (const std::size_t n : {0, 1, 1499, 654, 655, 1309, 1310, 1498, 2}) {
       std::vector<float> row;
       for (std::int64_t f = 0; f < kFeatures; ++f)
         row.push_back(array_value<float>(static_cast<std::int64_t>(n) * kFeatures + f));

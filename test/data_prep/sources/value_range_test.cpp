@@ -29,6 +29,10 @@ class Constant final : public Source {
   }
   Original read(std::size_t, std::span<std::byte> sample) override {
     ++reads;
+    if (sizeof(T) == 1 && values_.size() == 1) {
+      std::memset(sample.data(), static_cast<int>(values_[0]), sample.size());
+      return {};
+    }
     for (std::size_t i = 0; i < sample.size() / sizeof(T); ++i)
       std::memcpy(sample.data() + i * sizeof(T), &values_[i % values_.size()], sizeof(T));
     return {};
