@@ -35,27 +35,14 @@ const double* values_of(const Call& call, const char* parameter) {
 
 constexpr double kStep = 1e-5;
 
-// dx_i = dy_i (f(x_i + h) - f(x_i - h)) / 2h, for all elements at once.
-void differentiate_elements(const LayerEntry& layer, Call& call, Gradients& gradients) {
-  const Values x = call.x();
-  for (double& value : call.inputs.front().data) value += kStep;
-  const Values above = layer.forward(call);
-  call.inputs.front() = x;
-  for (double& value : call.inputs.front().data) value -= kStep;
-  const Values below = layer.forward(call);
-  call.inputs.front() = x;
-  for (std::int64_t i = 0; i < x.size(); ++i)
-    (*gradients.inputs.front())[i] += gradients.output[i] * (above[i] - below[i]) / (2 * kStep);
-}
-
 // dx_i = sum_j dy_j (f_j(x + h e_i) - f_j(x - h e_i)) / 2h, for every element of every input and parameter. A
 // sample's output depends on this sample alone (batch_norm has a backward pass), so one difference serves an
-// element of all samples.
+// element of all samples, and all elements of an element-wise layer.
 void differentiate(const LayerEntry& layer, Call& call, Gradients& gradients) {
   const std::vector<double>& dy = gradients.output.data;
-  const auto vary = [&](std::vector<double>& values, std::vector<double>& gradient, std::size_t samples) {
+  const auto vary = [&](std::vector<double>& values, std::vector<double>& gradient, std::size_t parts) {
     const std::vector<double> before = values;
-    const std::size_t size = values.size() / samples, outputs = dy.size() / samples;
+    const std::size_t size = values.size() / parts, outputs = dy.size() / parts;
     const auto move = [&](std::size_t i, double step) {
       for (; i < values.size(); i += size) values[i] = before[i] + step;
     };
@@ -70,8 +57,9 @@ void differentiate(const LayerEntry& layer, Call& call, Gradients& gradients) {
     }
   };
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.graph.node(call.node.inputs[i]).shape.type == convoke::nn::ValueType::kReal)
-      vary(call.inputs[i].data, gradients.inputs[i]->data, static_cast<std::size_t>(call.x().samples));
+    if (call.graph.node(call.node.inputs[i]).shape.type != convoke::nn::ValueType::kReal) continue;
+    const auto samples = static_cast<std::size_t>(call.x().samples);
+    vary(call.inputs[i].data, gradients.inputs[i]->data, layer.element_wise ? dy.size() : samples);
   }
   for (const auto& spec : call.graph.owner(call.node).parameters) {
     if (spec.trainable) vary(call.parameters[spec.name], *gradients.parameters.at(spec.name), 1);
@@ -99,7 +87,6 @@ Values forward(const LayerEntry& layer, const Call& call) {
 void backward(const LayerEntry& layer, Call& call, Gradients& gradients) {
   if (layer.backward != nullptr) return layer.backward(call, gradients);
   if (layer.products != nullptr) return layer.products(call, AddProduct(call, gradients));
-  if (layer.element_wise) return differentiate_elements(layer, call, gradients);
   differentiate(layer, call, gradients);
 }
 

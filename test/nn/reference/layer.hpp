@@ -112,7 +112,8 @@ struct LayerEntry {
   Values (*forward)(const Call& call) = nullptr;
   void (*products)(const Call& call, const AddProduct& add) = nullptr;
   void (*backward)(const Call& call, Gradients& gradients) = nullptr;
-  bool element_wise = false;  ///< y[i] depends on x[i] alone, so one difference serves all elements
+  /// y[i] depends on element i of each input (and on parameters) alone, so one difference serves all elements
+  bool element_wise = false;
 };
 
 // Families of layers, each with a file in this folder: one line per layer.

@@ -190,16 +190,16 @@ void relu(const Call& call, const AddProduct& add) {
 
 std::span<const LayerEntry> pointwise_layers() {
   static constexpr std::array kLayers{
-      LayerEntry{.type = "channel_scale", .forward = channel_scale},
+      LayerEntry{.type = "channel_scale", .forward = channel_scale, .element_wise = true},
       LayerEntry{.type = "dropout", .products = dropout},
-      LayerEntry{.type = "elementwise", .forward = elementwise},
+      LayerEntry{.type = "elementwise", .forward = elementwise, .element_wise = true},
       LayerEntry{.type = "elu", .forward = elu, .element_wise = true},
       LayerEntry{.type = "gaussian_noise", .forward = gaussian_noise, .element_wise = true},
       LayerEntry{.type = "gelu", .forward = gelu, .element_wise = true},
       LayerEntry{.type = "hard_sigmoid", .forward = curve<hard_sigmoid>, .element_wise = true},
       LayerEntry{.type = "hard_swish", .forward = curve<hard_swish>, .element_wise = true},
       LayerEntry{.type = "leaky_relu", .forward = leaky_relu, .element_wise = true},
-      LayerEntry{.type = "prelu", .forward = prelu},
+      LayerEntry{.type = "prelu", .forward = prelu, .element_wise = true},
       LayerEntry{.type = "relu", .products = relu},
       LayerEntry{.type = "relu6", .forward = curve<clamp6>, .element_wise = true},
       LayerEntry{.type = "rescale", .forward = rescale, .element_wise = true},

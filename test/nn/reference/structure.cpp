@@ -158,17 +158,17 @@ Values permute(const Call& call) {
 std::span<const LayerEntry> structure_layers() {
   static constexpr std::array kLayers{
       LayerEntry{.type = "add", .products = add},
-      LayerEntry{.type = "average", .forward = average},
+      LayerEntry{.type = "average", .forward = average, .element_wise = true},
       LayerEntry{.type = "channel_shuffle", .forward = channel_shuffle},
       LayerEntry{.type = "concat", .forward = concat},
       LayerEntry{.type = "flatten", .products = flatten},
-      LayerEntry{.type = "identity", .forward = identity},
-      LayerEntry{.type = "maximum", .forward = maximum},
+      LayerEntry{.type = "identity", .forward = identity, .element_wise = true},
+      LayerEntry{.type = "maximum", .forward = maximum, .element_wise = true},
       LayerEntry{.type = "multiply", .forward = multiply},
       LayerEntry{.type = "permute", .forward = permute},
-      LayerEntry{.type = "reshape", .forward = identity},
+      LayerEntry{.type = "reshape", .forward = identity, .element_wise = true},
       LayerEntry{.type = "slice", .forward = slice},
-      LayerEntry{.type = "subtract", .forward = subtract},
+      LayerEntry{.type = "subtract", .forward = subtract, .element_wise = true},
   };
   return kLayers;
 }
