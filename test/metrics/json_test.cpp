@@ -14,7 +14,7 @@ std::string refused(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("settings are written as JSON in their order") {
+TEST_CASE("settings are written as JSON in their order, on one line or indented") {
   const Settings settings{{"epoch", 3},
                           {"accuracy", 0.5},
                           {"whole", 1.0},
@@ -28,9 +28,6 @@ TEST_CASE("settings are written as JSON in their order") {
         R"({"epoch":3,"accuracy":0.5,"whole":1.0,"done":true,"name":"a \"b\"\n\u0001","kernel":[3,5],)"
         R"("test":{"z":1,"a":[{"x":2}]},"none":{},"nothing":[]})");
   CHECK(to_json({}) == "{}");
-}
-
-TEST_CASE("pretty JSON is indented") {
   CHECK(to_json({{"a", 1}, {"b", Settings{{"c", Value::Array{1, 2}}}}}, true) == R"({
   "a": 1,
   "b": {
@@ -63,12 +60,15 @@ TEST_CASE("settings read back from JSON are the same") {
   }
 }
 
-TEST_CASE("numbers that are not finite become null, and null reads as NaN") {
+TEST_CASE(
+    "what is not finite becomes null, null reads as NaN, and a number beyond 64 bits as the nearest double") {
   const double inf = std::numeric_limits<double>::infinity();
   CHECK(to_json({{"a", std::nan("")}, {"b", inf}, {"c", Value::Array{-inf}}}) ==
         R"({"a":null,"b":null,"c":[null]})");
   const Settings back = settings_from_json(R"({"a": null})", "");
   CHECK(std::isnan(SettingsReader(back, "x").get("a", 0.0)));
+  CHECK(*settings_from_json(R"({"a": 18446744073709551615})", "").find("a") == Value(18446744073709551616.0));
+  CHECK(*settings_from_json(R"({"a": 100000000000000000000})", "").find("a") == Value(1e20));
 }
 
 TEST_CASE("bytes that are not UTF-8 do not make the JSON invalid") {
@@ -91,9 +91,4 @@ TEST_CASE("JSON that is nested too deeply is refused") {
   CHECK(refused(nested(60)).empty());
   CHECK(refused(nested(65)) == "model.h5: graph: JSON is nested deeper than 64 levels");
   CHECK(refused(nested(200000)) == "model.h5: graph: JSON is nested deeper than 64 levels");
-}
-
-TEST_CASE("a whole number beyond 64 bits reads as the nearest double") {
-  CHECK(*settings_from_json(R"({"a": 18446744073709551615})", "").find("a") == Value(18446744073709551616.0));
-  CHECK(*settings_from_json(R"({"a": 100000000000000000000})", "").find("a") == Value(1e20));
 }

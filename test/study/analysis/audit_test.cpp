@@ -129,7 +129,7 @@ TEST_CASE("tomato-leaf and a study's own measurements have no findings") {
   CHECK(audit(rows_of(head + "a,sync,2,3.3,\na,sync,2,3.4,\na,sync,2,3.35,\n")).findings.size() == 1);
 }
 
-TEST_CASE("a decrease is derived even if the table has no workers") {
+TEST_CASE("a decrease is derived even if the table has no workers, and a cost from the price of an hour") {
   const Audit result =
       audit(rows_of("mode,seconds,decrease_percent\nsequential,200,\nparallel,150,25.0\nfast,100,60.0\n"));
   REQUIRE(result.checks.size() == 2);
@@ -137,12 +137,9 @@ TEST_CASE("a decrease is derived even if the table has no workers") {
   CHECK(result.checks[1].agreement == Agreement::kDifferent);
   CHECK_THAT(all_findings(result),
              Contains("60.0 is printed, but 100 (1 - Tn / T1) of makespans gives 50.0"));
-}
-
-TEST_CASE("a cost is the price of an hour times the makespan") {
-  const Audit result =
+  const Audit cost =
       audit(rows_of("mode,seconds,price_per_hour,cost_per_training\na,3600,2,2.00\nb,1800,2,1.50\n"));
-  REQUIRE(result.checks.size() == 2);
-  CHECK(result.checks[0].agreement == Agreement::kPrinted);
-  CHECK(result.checks[1].agreement == Agreement::kDifferent);
+  REQUIRE(cost.checks.size() == 2);
+  CHECK(cost.checks[0].agreement == Agreement::kPrinted);
+  CHECK(cost.checks[1].agreement == Agreement::kDifferent);
 }

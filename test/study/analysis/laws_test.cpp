@@ -6,7 +6,7 @@
 
 using namespace convoke::study;
 
-TEST_CASE("Amdahl's law is fitted as scipy fits it") {
+TEST_CASE("Amdahl's law is fitted as scipy fits it; without degrees of freedom it has no interval") {
   const std::vector<TimesAt> times{{1, {100, 104}}, {2, {56, 55}}, {4, {33, 34}}, {8, {22, 21.5}}};
   const auto fit = AmdahlFit::of(times);
   REQUIRE(fit);
@@ -20,14 +20,11 @@ TEST_CASE("Amdahl's law is fitted as scipy fits it") {
   CHECK(at16.seconds_interval->high == Approx(16.107001111133943 + 1.0210302093893693));
   CHECK(at64.seconds_interval->low == Approx(11.830786814525462 - 0.9822626882525525));
   CHECK(at16.speedup == Approx(101.63128704330359 / 16.107001111133943));
-}
-
-TEST_CASE("Amdahl's law fitted to as many points as parameters has no interval") {
-  const auto fit = AmdahlFit::of(std::vector<TimesAt>{{1, {100}}, {4, {40}}});
-  REQUIRE(fit);
-  CHECK(fit->serial_fraction().value == Approx(0.2));  // 100 (0.2 + 0.8 / 4) = 40
-  CHECK_FALSE(fit->serial_fraction().interval);
-  CHECK_FALSE(fit->at(8).seconds_interval);
+  const auto exact = AmdahlFit::of(std::vector<TimesAt>{{1, {100}}, {4, {40}}});
+  REQUIRE(exact);
+  CHECK(exact->serial_fraction().value == Approx(0.2));  // 100 (0.2 + 0.8 / 4) = 40
+  CHECK_FALSE(exact->serial_fraction().interval);
+  CHECK_FALSE(exact->at(8).seconds_interval);
   CHECK_FALSE(AmdahlFit::of(std::vector<TimesAt>{{2, {100, 101}}}));
   CHECK_FALSE(AmdahlFit::of(std::vector<TimesAt>{}));
 }

@@ -69,13 +69,11 @@ TEST_CASE("two ranks exchange a half of each bucket in each direction, one bucke
   CHECK(exposed(profile(), network(1e9, 1e-4), 2) == near(1.2e-3));
 }
 
-TEST_CASE("slices take one message each way; halving and doubling a round per doubling") {
+TEST_CASE(
+    "slices take a message each way, halving and doubling a round per doubling and more for other numbers") {
   const Cluster cluster = network(1e9, 1e-5);
   CHECK(exposed(profile(), cluster, 16) == near(2 * (15.0 / 16 * 1e-3 + 1e-5)));
   CHECK(exposed(profile(), cluster, 32) == near(2 * (31.0 / 32 * 1e-3 + 5e-5)));
-}
-
-TEST_CASE("ranks beyond a power of two make halving and doubling send more") {
   CHECK(exposed(profile(), network(1e9), 6) == near(2 * 5.0 / 6 * 1e-3));
   // The 8 ranks that belong to no pair are ahead, so their last sixteenth delays what others need earlier.
   CHECK(exposed(profile(), network(1e9), 24) == near((2 * (1 + 15.0 / 16) + 1.0 / 16) * 1e-3));
@@ -191,19 +189,17 @@ TEST_CASE("in weak scaling every rank computes as much as one rank") {
   CHECK(step.efficiency == Approx(1).epsilon(1e-3));
 }
 
-TEST_CASE("the scatter of a profile is that of its worst micro-batch count") {
-  StepProfile profile;
-  CHECK(profile.scatter() == 0);
-  profile.compute = {{.micro_batches = 1, .seconds = 1, .scatter = 0.1},
-                     {.micro_batches = 2, .seconds = 2, .scatter = 0.3}};
-  CHECK(profile.scatter() == 0.3);
-}
-
-TEST_CASE("the required micro-batch counts are known, and missing ones are an error") {
+TEST_CASE(
+    "the required micro-batch counts are known, missing ones are an error, and the worst scatter counts") {
   CHECK(needed_micro_batches(16, std::vector<int>{1, 2, 3, 5, 16, 1024}, kStrong) ==
         std::vector<std::int64_t>{1, 4, 6, 8, 16});
   StepProfile lacking = profile();
   lacking.compute.pop_back();
   CHECK(error_of([&] { predict_step(lacking, network(1e9), 1, kStrong); }) ==
         "the step of a rank with 16 micro-batches was not measured");
+  StepProfile profile;
+  CHECK(profile.scatter() == 0);
+  profile.compute = {{.micro_batches = 1, .seconds = 1, .scatter = 0.1},
+                     {.micro_batches = 2, .seconds = 2, .scatter = 0.3}};
+  CHECK(profile.scatter() == 0.3);
 }

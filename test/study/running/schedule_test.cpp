@@ -108,19 +108,8 @@ TEST_CASE("a resumed study makes missing, failed and contended runs, each only o
   CHECK(schedule.runs_left() == 0);
 }
 
-TEST_CASE("a contended run for which the budget has no time is repeated later") {
-  RunSchedule schedule(rules(1, 1), 1);
-  const auto first = schedule.next(10);
-  REQUIRE(first);
-  schedule.record(0, a_run(1, 8, {"contended"}), 8);
-  CHECK(schedule.runs_left() == 1);
-  CHECK(schedule.seconds_left() == 8);
-  CHECK_FALSE(schedule.next(2));
-  CHECK(schedule.left_out() == 1);
-  CHECK(schedule.runs_left() == 1);
-}
-
-TEST_CASE("a contended run is repeated once at the end of its round") {
+TEST_CASE(
+    "a contended run is repeated once at the end of its round, or later if the budget has no time for it") {
   RunSchedule schedule(rules(1, 1), 3);
   std::vector<Task> tasks;
   while (const auto task = schedule.next({})) {
@@ -135,6 +124,16 @@ TEST_CASE("a contended run is repeated once at the end of its round") {
   CHECK(tasks.back().again);
   CHECK(tasks.back().configuration == 1);
   CHECK(tasks.back().repeat == 1);
+
+  RunSchedule short_of_time(rules(1, 1), 1);
+  const auto first = short_of_time.next(10);
+  REQUIRE(first);
+  short_of_time.record(0, a_run(1, 8, {"contended"}), 8);
+  CHECK(short_of_time.runs_left() == 1);
+  CHECK(short_of_time.seconds_left() == 8);
+  CHECK_FALSE(short_of_time.next(2));
+  CHECK(short_of_time.left_out() == 1);
+  CHECK(short_of_time.runs_left() == 1);
 }
 
 TEST_CASE("a configuration is done when the requested number of runs count") {

@@ -147,12 +147,9 @@ TEST_CASE("scores of other tables are understood, with their names and percentag
   CHECK(m.further.at("test.ece") == -0.5);
 }
 
-TEST_CASE("a table may be separated by semicolons") {
+TEST_CASE("a table may be separated by semicolons, and without a column of ranks their number is unknown") {
   CHECK(read_table(Csv("mode;seconds;ranks\nparallel;3.5;2\n").file).rows[0].measurement.makespan_seconds ==
         3.5);
-}
-
-TEST_CASE("without a column of ranks their number is unknown") {
   CHECK(read_table(Csv("mode,seconds\nparallel,3\n").file).rows[0].measurement.ranks == 0);
   CHECK(read_table(Csv("ranks,mode,seconds\n,parallel,3\n").file).rows[0].measurement.ranks == 0);
 }
