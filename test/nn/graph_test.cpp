@@ -81,27 +81,6 @@ TEST_CASE("nodes are named by layer and number; names are unique; a wrong name g
         "two nodes are called \"relu_1\"");
 }
 
-TEST_CASE("the numbers of parameters of the seed networks") {
-  Graph ensemble({1, 28, 28});
-  Symbol x = relu(conv2d(input(ensemble), {.filters = 32, .kernel = 3}));
-  x = relu(conv2d(max_pool(x), {.filters = 64, .kernel = 3}));
-  x = relu(conv2d(max_pool(x), {.filters = 64, .kernel = 3}));
-  softmax(dense(relu(dense(flatten(x), {.units = 64})), {.units = 10}));
-  CHECK(ensemble.parameter_count() == 93322);
-  CHECK(ensemble.trainable_count() == 93322);
-
-  Graph ddp({1, 28, 28});
-  const auto block = [](Symbol y, std::int64_t filters) {
-    return relu(batch_norm(conv2d(y, {.filters = filters, .kernel = 3, .padding = Padding::same()})));
-  };
-  x = max_pool(block(block(input(ddp), 32), 64));
-  x = flatten(max_pool(block(x, 128)));
-  for (const std::int64_t units : {128, 64}) x = relu(batch_norm(dense(x, {.units = units})));
-  softmax(dense(x, {.units = 10}));
-  CHECK(ddp.parameter_count() == 906186);
-  CHECK(ddp.trainable_count() == 905354);
-}
-
 TEST_CASE("the summary has a line per node and the totals") {
   Graph graph({1, 4, 4});
   dense(flatten(batch_norm(conv2d(input(graph), {.filters = 8, .kernel = 3}))), {.units = 1000});

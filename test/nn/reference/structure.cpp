@@ -118,10 +118,11 @@ Values concat(const Call& call) {
 
 Values slice(const Call& call) {
   Values y = output(call);
+  const std::size_t axis = axis_of(call);
   const auto begin = static_cast<std::int64_t>(call.number("begin"));
   for_each(y, [&](std::int64_t n, Index index) {
     const std::int64_t to = at(y, n, index);
-    index[axis_of(call)] += begin;
+    index[axis] += begin;
     y[to] = call.x()[at(call.x(), n, index)];
   });
   return y;
