@@ -7,7 +7,7 @@
 #include "convoke/engine/worker.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/network.hpp"
-#include "convoke/nn/plan/working_weights.hpp"
+#include "convoke/nn/plan/parameters.hpp"
 #include "convoke/sync/allreduce.hpp"
 #include "engine/execution.hpp"
 

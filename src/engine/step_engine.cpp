@@ -21,7 +21,7 @@
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/nn/plan/working_weights.hpp"
+#include "convoke/nn/plan/parameters.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/thread.hpp"
 #include "engine/engine_parts.hpp"

@@ -1,7 +1,7 @@
 
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/convolutions.hpp"
 #include "interop/format.hpp"
 #include "interop/onnx/constant.hpp"
 #include "interop/onnx/emission.hpp"

@@ -7,7 +7,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/nn/plan/network.hpp"
-#include "convoke/nn/plan/working_weights.hpp"
+#include "convoke/nn/plan/parameters.hpp"
 #include "reference/model.hpp"
 
 // A network with random parameters and data, and its reference.

@@ -2,7 +2,7 @@
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers.hpp"
-#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/convolutions.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"

@@ -5,7 +5,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/freeze.hpp"
-#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/convolutions.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

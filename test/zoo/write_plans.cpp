@@ -13,7 +13,7 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/inference_graph.hpp"
 #include "convoke/nn/plan/network.hpp"
-#include "convoke/nn/plan/working_weights.hpp"
+#include "convoke/nn/plan/parameters.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/recipe/library.hpp"
 #include "convoke/recipe/recipe.hpp"

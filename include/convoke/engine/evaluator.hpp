@@ -15,7 +15,7 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/inference_graph.hpp"
 #include "convoke/nn/plan/network.hpp"
-#include "convoke/nn/plan/working_weights.hpp"
+#include "convoke/nn/plan/parameters.hpp"
 
 namespace convoke::engine {
 

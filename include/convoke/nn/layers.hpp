@@ -3,8 +3,6 @@
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/axes.hpp"
 #include "convoke/nn/layers/convolutions.hpp"
-#include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/elementwise.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/normalizations.hpp"
 #include "convoke/nn/layers/per_channel.hpp"

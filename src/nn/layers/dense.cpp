@@ -1,4 +1,4 @@
-#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/convolutions.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "convoke/nn/layers/elementwise.hpp"
+#include "convoke/nn/layers/merge.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layers/elementwise.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/plan/plan_builder.hpp"

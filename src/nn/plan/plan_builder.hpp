@@ -180,7 +180,7 @@ class PlanBuilder {
   /// image and a vector), to its place, and completes it.
   void write_gradient(const Node& node, std::string_view parameter, const Tensor& written);
   /// Returns a parameter in the form that a primitive needs: the parameter itself if it has that form;
-  /// otherwise the copy that is made once per update (working_weights.hpp); without such copies, the result
+  /// otherwise the copy that is made once per update (WorkingWeights); without such copies, the result
   /// of a step of the plan.
   Tensor working(const Node& node, std::string_view parameter, const WeightForm& form);
   std::size_t slot(const Node& node, std::string_view parameter) const;

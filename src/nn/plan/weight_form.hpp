@@ -6,7 +6,7 @@
 namespace convoke::nn {
 
 /// The form in which a primitive reads a parameter. It is made from the parameter alone, once per update if
-/// plans share it (working_weights.hpp).
+/// plans share it (WorkingWeights).
 struct WeightForm {
   enum class Kind {
     kReordered,           ///< in the layout and type `desc`
