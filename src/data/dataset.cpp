@@ -10,9 +10,9 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "data/stored_dataset.hpp"
 #include "sample_check.hpp"
 #include "sample_reader.hpp"
-#include "stored_dataset.hpp"
 
 namespace convoke::data {
 namespace {
@@ -221,6 +221,31 @@ const Split& Dataset::split(const std::string& name) const {
   throw Error(
       fmt::format("{}: split \"{}\" was not opened{}", file_.string(), name, did_you_mean(name, names)),
       "opened: " + join(names));
+}
+
+StoredLayout stored_layout(const std::filesystem::path& dataset, const std::string& split) {
+  const Stored stored = read_structure(dataset, {split});
+  const StoredSplit& found = stored.splits.front();
+  StoredLayout layout;
+  layout.samples = found.count;
+  layout.sample_bytes = found.sample_bytes();
+  layout.bytes = layout.sample_bytes * static_cast<std::uint64_t>(found.count);
+  layout.files = found.samples.size();
+  const StoredArray& pieces = found.is_encoded() ? found.encoded : found.samples;
+  layout.contiguous =
+      std::ranges::all_of(pieces, [](const StoredPiece& piece) { return piece.offset.has_value(); });
+  if (found.is_encoded()) layout.encoded_bytes = static_cast<std::uint64_t>(found.ends.back());
+  if (!found.samples.empty()) layout.first = found.samples.front().file;
+  return layout;
+}
+
+bool is_synthetic(const std::string& provenance) { return provenance.starts_with("synthetic"); }
+
+std::string provenance_note(const std::string& provenance) {
+  if (!is_synthetic(provenance)) return {};
+  return fmt::format(
+      "These samples are {}.\nThe results hold only for them, not for the real data that they imitate.\n",
+      provenance.substr(0, provenance.find("; ")));
 }
 
 }  // namespace convoke::data

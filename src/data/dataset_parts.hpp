@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "convoke/data/dataset_format.hpp"
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "stored_dataset.hpp"

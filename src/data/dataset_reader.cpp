@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "sample_check.hpp"

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "convoke/core/error.hpp"
-#include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/os/atomic_file.hpp"

@@ -12,7 +12,6 @@
 #include "convoke/core/finite.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/versions.hpp"
-#include "convoke/data/dataset_format.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/pictures/decode.hpp"

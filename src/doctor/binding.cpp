@@ -13,7 +13,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/mpi/launcher.hpp"
+#include "convoke/mpi/library.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/processors.hpp"

@@ -5,7 +5,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/mpi/control_variable.hpp"
+#include "convoke/mpi/library.hpp"
 #include "convoke/os/environment.hpp"
 
 namespace convoke::doctor {

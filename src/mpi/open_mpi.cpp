@@ -23,7 +23,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/launcher.hpp"
+#include "convoke/mpi/library.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/os/process.hpp"

@@ -9,7 +9,7 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data/class_balance.hpp"
+#include "convoke/data/epoch_plan.hpp"
 #include "convoke/interop/model_io.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/loss.hpp"

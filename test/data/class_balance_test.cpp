@@ -1,6 +1,5 @@
-#include "convoke/data/class_balance.hpp"
-
 #include "convoke/data/epoch_plan.hpp"
+
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -1,6 +1,5 @@
 #include "convoke/data/dataset.hpp"
 
-#include "convoke/data/stored_layout.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
 #include "opening.hpp"

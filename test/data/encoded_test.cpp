@@ -1,9 +1,9 @@
 // Encoded pictures are samples like others: every reader gets their pixels.
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/data/dataset.hpp"
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/data/read_ahead.hpp"
 #include "convoke/data/shards.hpp"
-#include "convoke/data/stored_layout.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/pictures/encode.hpp"
 #include "opening.hpp"

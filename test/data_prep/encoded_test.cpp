@@ -1,6 +1,5 @@
 // Datasets whose pictures are stored as PNG or JPEG.
 #include "convoke/data/dataset.hpp"
-#include "convoke/data/stored_layout.hpp"
 #include "convoke/data_prep/prepare.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/pictures/decode.hpp"

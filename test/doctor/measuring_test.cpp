@@ -4,7 +4,7 @@
 #include "convoke/doctor/network.hpp"
 #include "convoke/doctor/processor.hpp"
 #include "convoke/doctor/shared_memory.hpp"
-#include "convoke/mpi/control_variable.hpp"
+#include "convoke/mpi/library.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/processors.hpp"

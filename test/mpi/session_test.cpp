@@ -1,6 +1,5 @@
 #include "convoke/mpi/session.hpp"
-#include "convoke/mpi/control_variable.hpp"
-#include "convoke/mpi/launcher.hpp"
+#include "convoke/mpi/library.hpp"
 
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-#include "convoke/mpi/control_variable.hpp"
+#include "convoke/mpi/library.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke::mpi;

@@ -21,7 +21,6 @@
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/data/deal_groups.hpp"
-#include "convoke/data/stored_layout.hpp"
 #include "convoke/data_prep/assumption.hpp"
 #include "convoke/explore/inspection.hpp"
 #include "convoke/metrics/console.hpp"

@@ -9,7 +9,7 @@
 #include "cluster/start.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data/provenance.hpp"
+#include "convoke/data/dataset.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/clock.hpp"

@@ -19,7 +19,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/console.hpp"
-#include "convoke/mpi/launcher.hpp"
+#include "convoke/mpi/library.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/stop_signals.hpp"

@@ -15,7 +15,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data/provenance.hpp"
+#include "convoke/data/dataset.hpp"
 #include "convoke/data_prep/preparation.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "convoke/data/stored_layout.hpp"
+#include "convoke/data/dataset.hpp"
 #include "convoke/doctor/finding.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/train/ensemble.hpp"

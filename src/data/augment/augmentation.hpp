@@ -7,9 +7,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/core/shape.hpp"
-#include "convoke/data/affine_map.hpp"
 #include "convoke/data/augment_options.hpp"
 #include "convoke/data/augmenter.hpp"
+#include "convoke/data/warp.hpp"
 
 // The changes to a sample: each augmentation draws its own, and then all are made at once.
 

@@ -9,7 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
-#include "convoke/data/provenance.hpp"
+#include "convoke/data/dataset.hpp"
 #include "convoke/os/processors.hpp"
 
 namespace convoke::report {

@@ -9,7 +9,7 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data/provenance.hpp"
+#include "convoke/data/dataset.hpp"
 #include "report/run/sections.hpp"
 
 namespace convoke::report {

@@ -6,7 +6,7 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data/provenance.hpp"
+#include "convoke/data/dataset.hpp"
 #include "convoke/report/page.hpp"
 #include "report/run/sections.hpp"
 

@@ -19,4 +19,9 @@ std::optional<Launcher> launcher();
 /// the mpirun belongs to another MPI, and every process would do the whole job. Empty if there is no problem.
 std::string launcher_warning(int world_size);
 
+/// Returns the value of a control variable of the MPI library ("btl_tcp_if_exclude"), set by a file, the
+/// environment or mpirun. Uses MPI's tools interface (MPI 3.1, chapter 14). Numbers are text, booleans "1"
+/// and "0"; "" means an empty value. None if the library has no such variable. Needs a Session.
+std::optional<std::string> control_variable(const std::string& name);
+
 }  // namespace convoke::mpi
