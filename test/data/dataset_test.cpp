@@ -99,15 +99,6 @@ TEST_CASE("mean, standard deviation and hash equal NumPy's and zlib's") {
   CHECK(read.content_hash == three.content_hash);
 }
 
-TEST_CASE("several writers fill one file, to the same bytes") {
-  const TemporaryFolder folder;
-  write_example(folder / "alone.h5", 3);
-  write_example_by_two(folder / "shared.h5", {{"train", 10}, {"test", 4}});
-  const auto bytes = [&](const char* name) { return bytes_of(folder / name); };
-  CHECK(bytes("alone.h5") == bytes("shared.h5"));
-  CHECK(bytes("alone.h5").size() > 10 * 18);
-}
-
 TEST_CASE("the caller may provide the memory, and several processes fill one part each") {
   const TemporaryFolder folder;
   write_example(folder / "x.h5");
