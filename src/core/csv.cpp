@@ -17,9 +17,6 @@ constexpr int kEnd = -1;
 
 bool ends_line(int c) { return c == '\n' || c == '\r' || c == kEnd; }
 bool is_blank(int c) { return c == ' ' || c == '\t'; }
-bool is_ascii(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // True for "1,5" and "-0,25": one comma, between digits.
@@ -173,7 +170,7 @@ bool CsvReader::next(CsvRow& row) {
   row.offset = start_ + at_;
   for (;;) {
     std::string cell = quoting_ == Quoting::kCsv && peek() == '"' ? quoted_cell(row) : plain_cell();
-    if (unit_bytes_ == 2 || !is_ascii(cell)) cell = to_utf8(cell, encoding_);
+    cell = to_utf8(cell, encoding_);
     if (quoting_ == Quoting::kWholeCells) cell = without_quotes(cell);
     row.cells.push_back(std::move(cell));
     pass_blanks();
