@@ -16,19 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the entries of a folder that are not hidden and for which `wanted` is true, sorted by the bytes of
-// their names.
 std::vector<fs::path> listed(const fs::path& folder, const PathTest& wanted) {
-  std::vector<fs::path> found;
-  try {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      if (!is_hidden(entry.path()) && wanted(entry.path())) found.push_back(entry.path());
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(fmt::format("{}: cannot be listed: {}", folder.string(), error.code().message()));
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+  const std::vector<fs::directory_entry> entries = entries_of(folder, wanted);
+  return {entries.begin(), entries.end()};
 }
 
 std::vector<fs::path> class_folders(const fs::path& folder, const PathTest& is_class) {
@@ -52,6 +42,20 @@ std::vector<std::string> names_of(const std::vector<fs::path>& folders) {
 }
 
 }  // namespace
+
+std::vector<fs::directory_entry> entries_of(const fs::path& folder, const PathTest& wanted) {
+  std::vector<fs::directory_entry> entries;
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (!is_hidden(entry.path()) && (!wanted || wanted(entry.path()))) entries.push_back(entry);
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(fmt::format("{}: cannot be listed: {}", folder.string(), error.code().message()));
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.path().native() < b.path().native(); });
+  return entries;
+}
 
 bool has_class_files(const fs::path& path, const PathTest& is_class) {
   if (!fs::is_directory(path)) return false;

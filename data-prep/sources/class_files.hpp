@@ -12,6 +12,11 @@ namespace convoke::data_prep {
 /// A question about a file or folder.
 using PathTest = std::function<bool(const std::filesystem::path&)>;
 
+/// Returns the entries of a folder that are not hidden, sorted by the bytes of their names; with `wanted`,
+/// only those for which it is true. Throws Error if the folder cannot be listed.
+std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder,
+                                                         const PathTest& wanted = {});
+
 /// A file, and what the folders around it say.
 struct ClassFile {
   std::filesystem::path file;

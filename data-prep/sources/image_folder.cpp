@@ -15,27 +15,13 @@
 #include "convoke/data_prep/files/names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/pictures/decode.hpp"
+#include "sources/class_files.hpp"
 #include "sources/labels.hpp"
 
 namespace convoke::data_prep {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Returns the entries of a folder, sorted by the bytes of their names, without hidden ones.
-std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
-  std::vector<fs::directory_entry> entries;
-  try {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      if (!is_hidden(entry.path())) entries.push_back(entry);
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(fmt::format("{}: cannot be listed: {}", folder.string(), error.code().message()));
-  }
-  std::sort(entries.begin(), entries.end(),
-            [](const auto& a, const auto& b) { return a.path().native() < b.path().native(); });
-  return entries;
-}
 
 bool is_any_picture(const fs::path& file) { return is_picture_name(file) || is_foreign_picture_name(file); }
 

@@ -27,14 +27,14 @@ class PackedPictureSource final : public Source {
  public:
   PackedPictureSource(PackedPictures pictures, const PictureOptions& options)
       : pictures_(std::move(pictures)), reader_(options) {
-    reader_.learn(pictures_.catalog, [this](std::size_t item) { return encoded(item); });
+    catalog_ = std::move(pictures_.catalog);
+    reader_.learn(catalog_, [this](std::size_t item) { return encoded(item); });
   }
 
-  const Catalog& catalog() const override { return pictures_.catalog; }
   SampleFormat format() const override { return reader_.format(); }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
-    return reader_.read(encoded(item), pictures_.catalog.items[item].name, sample);
+    return reader_.read(encoded(item), catalog_.items[item].name, sample);
   }
 
  private:

@@ -20,7 +20,6 @@ class Constant final : public Source {
     catalog_.items.resize(count);
     catalog_.items[1].fault = "is damaged";
   }
-  const Catalog& catalog() const override { return catalog_; }
   SampleFormat format() const override {
     return {.shape = shape_,
             .type = sizeof(T) == 1             ? SampleType::kUint8
@@ -42,7 +41,6 @@ class Constant final : public Source {
  private:
   Shape shape_;
   std::vector<T> values_;
-  Catalog catalog_;
 };
 
 template <class T>

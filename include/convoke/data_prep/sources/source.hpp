@@ -65,7 +65,7 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  virtual const Catalog& catalog() const { return catalog_; }
+  const Catalog& catalog() const { return catalog_; }
 
   /// The file of each item; empty if items share files.
   virtual std::span<const std::filesystem::path> files() const { return {}; }
