@@ -1,4 +1,4 @@
-#include "synthesize/synthetic_data.hpp"
+#include "synthesize/synthesize.hpp"
 
 #include <fmt/format.h>
 

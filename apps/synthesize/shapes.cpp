@@ -17,7 +17,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/pictures/image.hpp"
-#include "synthesize/synthetic_data.hpp"
+#include "synthesize/synthesize.hpp"
 
 namespace convoke::data_prep {
 namespace {

@@ -10,7 +10,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
-#include "synthesize/synthetic_data.hpp"
 
 namespace convoke::data_prep {
 namespace {
