@@ -1,18 +1,40 @@
 #pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cluster/slurm.hpp"
+#include "cli/options.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/slurm/job_set.hpp"
 #include "convoke/slurm/partition.hpp"
 #include "convoke/study/running/configuration.hpp"
 #include "convoke/study/running/study_file.hpp"
 
-// The kinds of jobs of `convoke slurm`, and calls of the commands of Slurm.
+// `convoke slurm`: its options, its kinds of jobs, and calls of the commands of Slurm.
 
 namespace convoke::app {
+
+struct SlurmOptions : RecipeOptions {
+  std::string kind;
+  slurm::Layout layout;
+  slurm::JobOptions job;
+  std::string time, launcher = "mpirun", bind = "core", program;
+  std::string source, prepare_options;
+  std::vector<std::string> sweep;
+  std::int64_t at_once = 0;
+  std::string after, output;
+  bool chain = false, dry_run = false, submit = false;
+  std::string study_folder;  ///< the folder of a study; empty: a new one each time
+  bool resume = false;       ///< make only the runs that are missing in that folder
+};
+
+/// Adds the options that all jobs have: nodes, queue, launcher.
+void add_queue_options(CLI::App& parser, SlurmOptions& options);
+
+/// Writes, prints or submits the scripts of Slurm jobs for a recipe.
+int slurm(const SlurmOptions& options);
 
 /// The input for planning jobs.
 struct JobRequest {

@@ -1,4 +1,4 @@
-#include "cluster/slurm.hpp"
+#include "cluster/jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <fstream>
 #include <optional>
 
-#include "cluster/jobs.hpp"
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/pattern.hpp"

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "cluster/jobs.hpp"
-#include "cluster/slurm.hpp"
 #include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
