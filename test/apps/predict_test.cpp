@@ -23,7 +23,7 @@ TEST_CASE("evaluate gives the scores of training on any number of ranks") {
   REQUIRE(!accuracy.empty());
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);
-    place.run("evaluate run --json", mpirun(ranks))
+    place.run("evaluate run --json", ranks)
         .ends(0)
         .shows("\"accuracy\":" + accuracy[1])
         .once("\"rule\":\"majority\"");
