@@ -1,5 +1,6 @@
 #include "convoke/report/dataset_page.hpp"
 
+#include "called.hpp"
 #include "example_pages.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
@@ -11,10 +12,7 @@ using namespace convoke;
 namespace {
 
 report::Chart chart_of(const explore::Inspection& found, const std::string& title) {
-  const report::Page page = report::dataset_page(found, "made by a test");
-  const auto chart = std::ranges::find(page.charts(), title, &report::Chart::title);
-  REQUIRE(chart != page.charts().end());
-  return *chart;
+  return called(report::dataset_page(found, "made by a test").charts(), title);
 }
 
 }  // namespace
@@ -45,11 +43,9 @@ TEST_CASE(
           std::vector<std::string>{"step", example::kNames[0], example::kNames[2], example::kNames[3]});
   CHECK_THAT(means.rows[7][2].as_double(), WithinAbs(found.survey.class_means(2, 7 * 2), 1e-3));
   const report::Page page = report::dataset_page(found, "made by a test");
-  const auto values = std::ranges::find(page.tables(), "Values", &report::NamedTable::title);
-  REQUIRE(values != page.tables().end());
-  const auto row =
-      std::ranges::find(values->table.rows, "feature 0", [](const auto& r) { return r[0].text; });
-  REQUIRE(row != values->table.rows.end());
+  const report::Table& values = called(page.tables(), "Values").table;
+  const auto row = std::ranges::find(values.rows, "feature 0", [](const auto& r) { return r[0].text; });
+  REQUIRE(row != values.rows.end());
   CHECK((*row)[2].text == "101325.25");
 }
 
