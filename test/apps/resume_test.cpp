@@ -1,10 +1,11 @@
 // Runs that end before their last epoch, by a signal, by the end of the job or by a full disk, and runs that
 // continue.
-#include "apps/failing_renames.hpp"
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
+#include "support/full_disk.hpp"
 #include "support/shell.hpp"
+#include "support/variable.hpp"
 
 TEST_CASE("a resumed run ends like an uninterrupted run, also on other ranks") {
   const Place place;
@@ -230,6 +231,12 @@ std::string in_job(const Place& place, int ranks, const std::string& left) {
   return mpirun(ranks) + " env SLURM_JOB_ID=7 PATH=.:$PATH";
 }
 
+/// During its lifetime, started programs fail to rename the files named by fail_next_rename_to().
+struct FailingRenames {
+  Variable preload{"LD_PRELOAD", CONVOKE_FAILING_RENAME};
+  Variable sanitizer{"ASAN_OPTIONS", "detect_leaks=0:verify_asan_link_order=0"};
+};
+
 }  // namespace
 
 TEST_CASE("a run stops with a checkpoint before its job ends, and asks to be requeued") {
@@ -273,6 +280,23 @@ TEST_CASE(
   CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0002.h5"));
   CHECK(fs::exists(place / "run/checkpoints/epoch-0001.h5"));
   CHECK(fs::exists(place / "run/checkpoints/epoch-0003.h5"));
+}
+
+TEST_CASE("a full disk while best.h5 is written is reported; the old file stays until there is space") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  const std::string before = bytes_of(place / "run/checkpoints/best.h5");
+  REQUIRE(before.size() > 1000);
+  fail_next_rename_to(place / "run/checkpoints/best.h5");
+  const FailingRenames preloaded;
+  const Outcome outcome = place.train("run", "--resume", 2);  // the second epoch is better
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.times("run/checkpoints/best.h5: cannot be written") == 1);
+  CHECK(outcome.says("No space left on device; training goes on"));
+  CHECK(bytes_of(place / "run/checkpoints/best.h5") != before);  // written as soon as there was space again
+  REQUIRE(place.train("whole").code == 0);
+  CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
 }
 
 TEST_CASE("checkpoints by steps and by time, with the requested number, and best models") {
