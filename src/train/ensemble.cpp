@@ -15,7 +15,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/train/batch_statistics.hpp"
+#include "convoke/train/fit.hpp"
 #include "convoke/train/feature_cache.hpp"
 #include "convoke/train/member_queue.hpp"
 #include "convoke/train/memory.hpp"

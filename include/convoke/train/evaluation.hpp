@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,11 +10,69 @@
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/metrics/classification_report.hpp"
 #include "convoke/metrics/scores.hpp"
-#include "convoke/train/mistakes.hpp"
-#include "convoke/train/ranking.hpp"
+#include "convoke/mpi/communicator.hpp"
 #include "convoke/vote/diversity.hpp"
 
 namespace convoke::train {
+
+/// A sample that the vote of the members misclassifies, and the vote of each member.
+struct Mistake {
+  std::int64_t sample = 0;  ///< its id: the index in its split
+  std::int32_t truth = 0;
+  double probability = 0;                  ///< of the true class, mean over the members (or the mean output)
+  std::vector<std::int64_t> votes = {};    ///< each member's most probable class
+  std::vector<double> probabilities = {};  ///< of each member's most probable class (or each member's output)
+  std::vector<std::int64_t> elected =
+      {};  ///< class elected by all members under each rule of vote::rule_names()
+};
+
+/// The votes of the members on some samples.
+struct Votes {
+  /// Each member predicts the label as a number (nn::predicts_number): outputs take the place of
+  /// probabilities, and predictions and their mean are (samples, 1).
+  bool numbers = false;
+  std::vector<std::int32_t> labels;  ///< (members, samples): the most probable class of each member
+  std::vector<float> probabilities;  ///< (members, samples): of that class
+  std::vector<std::vector<std::int32_t>> elected;  ///< by all members, for each rule of vote::rule_names()
+
+  /// Adds the predictions of one more member, (samples, classes), whose labels these are.
+  void add(std::span<const float> predictions, std::span<const std::int32_t> chosen);
+};
+
+/// Finds the samples that a rule misclassifies and whose true class has the least mean probability (or is
+/// farthest from the mean output): at most `most`, worst first (equal ones by id). `rule`: its place in
+/// vote::rule_names(). `mean`: (samples, classes), as VoteCounts::mean_probabilities returns it; `truth` and
+/// `ids`: those of this rank's samples, to which the votes belong. The result is the same for any number of
+/// ranks, and on all of them. Collective.
+std::vector<Mistake> worst_mistakes(const Votes& votes, std::size_t rule, std::span<const double> mean,
+                                    std::span<const std::int32_t> truth, std::span<const std::uint32_t> ids,
+                                    std::size_t most, const mpi::Communicator& group);
+
+/// Returns a mistake in the format of evaluation.json. `numbers`: as in Votes.
+Settings to_settings(const Mistake& mistake, bool numbers);
+
+constexpr std::int64_t kDefaultTopK = 5;
+
+/// Measures of the ranking of classes by probability, beyond the most probable class.
+struct Ranking {
+  std::int64_t k = kDefaultTopK;
+  /// Share of samples whose true class is among the k most probable; NaN unless there are more than k
+  /// classes.
+  double top_k_accuracy = std::numeric_limits<double>::quiet_NaN();
+  /// Area under the ROC curve: of the second class if there are two, otherwise the mean of one versus rest;
+  /// NaN if a class has no samples.
+  double roc_auc = std::numeric_limits<double>::quiet_NaN();
+  /// ROC curves at the points of metrics::roc_grid: of the second class if there are two, otherwise of each
+  /// class against the rest. An undefined curve is NaN. (curves, points)
+  std::vector<std::vector<double>> roc_curves = {};
+};
+
+/// Ranks samples that the ranks of `group` share: `probabilities` (samples, classes) and `truth` are this
+/// rank's part. Pairs are counted exactly, by one rank for each class, with memory for the scores of one
+/// class at a time. The result is the same for any number of ranks, and on all of
+/// them. `k`: 0 for none. Collective.
+Ranking rank(std::span<const double> probabilities, std::span<const std::int32_t> truth, std::int64_t classes,
+             std::int64_t k, const mpi::Communicator& group);
 
 /// The result of a voting rule.
 struct RuleOutcome {

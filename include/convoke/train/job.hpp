@@ -24,7 +24,7 @@
 #include "convoke/train/distillation.hpp"
 #include "convoke/train/early_stopping.hpp"
 #include "convoke/train/on_divergence.hpp"
-#include "convoke/train/ranking.hpp"
+#include "convoke/train/evaluation.hpp"
 
 namespace convoke::train {
 
