@@ -106,7 +106,8 @@ TEST_CASE("a run that is interrupted after every step stops early where an unint
   CHECK(lines_of(run.folder) == lines_of(whole_run.folder));
 }
 
-TEST_CASE("metrics.jsonl records the validations within epochs, and why training stopped") {
+TEST_CASE(
+    "metrics.jsonl records the validations within epochs, and why training stopped; best.h5 is the best model") {
   const tiny::Pictures pictures(150);
   const Job job = stopping_job();
   const tiny::Run run(world());
@@ -151,6 +152,15 @@ TEST_CASE("metrics.jsonl records the validations within epochs, and why training
   CHECK_THAT(metrics::to_json(stopping), Contains(R"("monitor":"validation_accuracy")"));
   CHECK_THAT(metrics::to_json(stopping), Contains(R"("restored":true)"));
   CHECK(result.training.members.at(0).model.validation_accuracy == best_accuracy);
+
+  if (!world().root()) return;
+  const std::vector<float> best = load_models(run.folder.checkpoints() / "best.h5").members.at(0).parameters;
+  const tiny::PlainScore expected = tiny::plain_score(best, pictures, 120);
+  CHECK(best_accuracy == Approx(expected.accuracy));
+  CHECK(best_loss == Approx(expected.loss).epsilon(1e-4));
+  const CheckpointState state = newest(job, run.folder);
+  CHECK(state.best.accuracy == best_accuracy);
+  CHECK(state.best.loss == Approx(best_loss));
 }
 
 TEST_CASE("validations with a non-finite loss are reported, and none is the best") {
@@ -211,21 +221,6 @@ TEST_CASE("early stopping, and a schedule that needs validations, are refused wi
   CHECK(refusal() == "early stopping monitors validation_loss, but there are no validation samples");
 }
 
-TEST_CASE("best.h5 is the model of the best validation") {
-  const tiny::Pictures pictures(150);
-  const Job job = stopping_job();
-  const tiny::Run run(world());
-  tiny::train_all(job, pictures, world(), run.folder);
-  world().barrier();
-  const auto best = run.folder.checkpoints() / "best.h5";
-  if (!world().root()) return;
-  const tiny::PlainScore expected =
-      tiny::plain_score(load_models(best).members.at(0).parameters, pictures, 120);
-  const CheckpointState state = newest(job, run.folder);
-  CHECK(state.best.accuracy == Approx(expected.accuracy));
-  CHECK(state.best.loss == Approx(expected.loss).epsilon(1e-4));
-}
-
 namespace {
 
 struct ByLine {
@@ -270,35 +265,29 @@ Job keeping_job() {
 
 }  // namespace
 
-TEST_CASE("the models of the three best validations are kept for any min_delta") {
+TEST_CASE(
+    "the three best models are kept for any min_delta, also if a run is resumed from older checkpoints") {
   const tiny::Pictures pictures(150);
   const Job job = keeping_job();
-  const tiny::Run run(world());
+  const tiny::Run whole_run(world());
+  const fs::path checkpoints = whole_run.folder.checkpoints();
   // The first model cannot be written at once, and is written later.
   if (world().root()) {
-    fs::create_directories(run.folder.checkpoints());
-    fail_next_rename_to(run.folder.checkpoints() / "best.h5");
+    fs::create_directories(checkpoints);
+    fail_next_rename_to(checkpoints / "best.h5");
   }
-  tiny::train_all(job, pictures, world(), run.folder);
-  world().barrier();
-  if (!world().root()) return;
-  const std::vector<ByLine> expected = best_by_lines(run.folder, 3);
-  const char* names[] = {"best.h5", "best-2.h5", "best-3.h5"};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::optional<Validated> found = validated_in(run.folder.checkpoints() / names[i]);
-    CHECK(found.value_or(Validated{}).step == expected[i].step);
-    CHECK(std::round(1e6 * found.value_or(Validated{}).loss) == expected[i].loss);
-  }
-  CHECK_FALSE(exists(run.folder.checkpoints() / "best-4.h5"));
-}
-
-TEST_CASE("a run that is interrupted and resumed from an older checkpoint keeps the same best models") {
-  const tiny::Pictures pictures(150);
-  Job job = keeping_job();
-  const tiny::Run whole_run(world());
   tiny::train_all(job, pictures, world(), whole_run.folder);
   world().barrier();
   const std::vector<std::string> expected = three_best(whole_run.folder);
+  if (world().root()) {
+    const std::vector<ByLine> by_lines = best_by_lines(whole_run.folder, 3);
+    const char* names[] = {"best.h5", "best-2.h5", "best-3.h5"};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Validated found = validated_in(checkpoints / names[i]).value_or(Validated{});
+      CHECK(found.step == by_lines[i].step);
+      CHECK(std::round(1e6 * found.loss) == by_lines[i].loss);
+    }
+  }
 
   const tiny::Run run(world());
   int parts = 0;

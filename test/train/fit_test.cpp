@@ -121,7 +121,6 @@ TEST_CASE("an embedding must have a row for every token") {
                       "0..40"));
 }
 
-
 namespace {
 
 nn::Graph graph_of(const Shape& input, const Settings& batch_norm) {

@@ -201,14 +201,16 @@ TEST_CASE("local SGD that is interrupted and resumed ends like an uninterrupted 
   job.checkpoints.every = {.steps = 2};
   const std::vector<float> expected = trained(job, world());
 
-  SECTION("after a whole epoch") {
+  {
+    INFO("after a whole epoch");
     const Run run(world());
     Job part = job;
     part.loop.epochs = 1;
     train_all(part, pictures, world(), run.folder);
     CHECK(train_all(job, pictures, world(), run.folder, true).parameters() == expected);
   }
-  SECTION("by a signal on one rank, within an epoch") {
+  {
+    INFO("by a signal on one rank, within an epoch");
     const Run run(world());
     const Result stopped =
         tiny::interrupted(world(), [&] { return train_all(job, pictures, world(), run.folder); });

@@ -95,13 +95,15 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
     wanted.engine.threads = threads;
     CHECK(train_all(wanted, pictures, world()).parameters() == expected);
   }
-  // Stops after each epoch: within a stage, and between two stages.
-  for (std::int64_t epochs = 1; epochs < wanted.loop.epochs; ++epochs) {
-    INFO("after epoch " << epochs);
+  // Stops within a stage and between two stages: after the first epoch alone, and after each later one.
+  for (const std::vector<std::int64_t>& stops : {std::vector<std::int64_t>{1}, {2, 3, 4}}) {
+    INFO("after epoch " << stops.front());
     const tiny::Run run(world());
     Job part = wanted;
-    part.loop.epochs = epochs;
-    train_all(part, pictures, world(), run.folder);
+    for (const std::int64_t epochs : stops) {
+      part.loop.epochs = epochs;
+      CHECK(train_all(part, pictures, world(), run.folder, true).training.members[0].epochs_done == epochs);
+    }
     CHECK(train_all(wanted, pictures, world(), run.folder, true).parameters() == expected);
   }
   SECTION("by a signal, at the first step of a stage") {

@@ -23,8 +23,8 @@
 #include "convoke/sync/strategy.hpp"
 #include "convoke/train/distillation.hpp"
 #include "convoke/train/early_stopping.hpp"
-#include "convoke/train/on_divergence.hpp"
 #include "convoke/train/evaluation.hpp"
+#include "convoke/train/on_divergence.hpp"
 
 namespace convoke::train {
 
