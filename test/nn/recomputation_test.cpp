@@ -61,9 +61,9 @@ StepResult step_of(Network& network, const ParameterLayout& layout, const Aligne
   std::copy(batch.tokens.begin(), batch.tokens.end(), network.tokens().begin());
   network.forward(batch.key());
   StepResult result;
+  result.output.assign(network.output().begin(), network.output().end());
   result.loss = network.loss(batch.labels, network.samples()).loss;
   network.backward([](std::size_t) {});
-  result.output.assign(network.output().begin(), network.output().end());
   result.gradients.assign(gradients.span().begin(), gradients.span().end());
   return result;
 }
