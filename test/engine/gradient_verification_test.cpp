@@ -48,7 +48,7 @@ class WrongLoss final : public tiny::OtherLoss {
   mutable int calls_ = 0;
 };
 
-EngineOptions options(std::int64_t every, int threads) {
+EngineOptions verifying_options(std::int64_t every, int threads) {
   EngineOptions options = engine::options(Reduction::kExact, threads);
   options.verify_every = every;
   return options;
@@ -144,7 +144,8 @@ TEST_CASE("verified training has the same bits, and says what was verified") {
   };
   for (const int threads : {1, 2}) {
     for (const bool share : {true, false}) {
-      EngineOptions plain = options(0, threads), verified = options(1, threads), rarely = options(7, threads);
+      EngineOptions plain = verifying_options(0, threads), verified = verifying_options(1, threads),
+                    rarely = verifying_options(7, threads);
       plain.sharing = verified.sharing = rarely.sharing =
           share ? engine::ModelSharing::kHost : engine::ModelSharing::kNone;
       const std::vector<float> expected = trained(plain);
@@ -158,7 +159,7 @@ TEST_CASE("a bit that flips in the parameters of one node is found, and names th
   const mpi::Communicator group = world();
   if (group.size() == 1) return;  // it computes the same wrong bits twice
   const EngineTask task;
-  EngineOptions apart = options(1, 1);
+  EngineOptions apart = verifying_options(1, 1);
   apart.sharing = engine::ModelSharing::kNone;
   StepEngine engine = task.engine(apart, group);
   engine.step(0, task.ids, 0.01);
@@ -179,7 +180,7 @@ TEST_CASE("a bit that flips in the parameters of one node is found, and names th
 
 TEST_CASE("of ranks that train on their own, one that computes wrong bits ends all with silent corruption") {
   const EngineTask task;
-  EngineOptions own = options(1, 1);
+  EngineOptions own = verifying_options(1, 1);
   if (world().rank() == world().size() - 1) own.loss = std::make_shared<WrongLoss>();
   const auto strategy = sync::make_strategy({{"name", "local-sgd"}});
   Replica replica(task.graph, own, task.loader, *task.optimizer, world(), *strategy, 0);
@@ -193,6 +194,6 @@ TEST_CASE("micro-batches of synchronized batch norms cannot be verified alone") 
                                        {{"layer", "flatten"}},
                                        {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
   const EngineTask task(32, {{"name", "sgd"}}, graph);
-  CHECK_THAT(error_of([&] { task.engine(options(1, 1), world()); }),
+  CHECK_THAT(error_of([&] { task.engine(verifying_options(1, 1), world()); }),
              Contains("synchronized batch norms cannot be verified alone"));
 }

@@ -39,20 +39,21 @@ Course course(LoadBalancer& balance, std::int64_t micro_batches, const mpi::Comm
   return course;
 }
 
-EngineOptions options(Reduction reduction, int threads, bool slow) {
+EngineOptions balanced_options(Reduction reduction, int threads, bool slow) {
   EngineOptions options = engine::options(reduction, threads);
   if (slow) options.loss = std::make_shared<const tiny::SlowLoss>();
   return options;
 }
 
 /// The result of some steps of 32 samples and a last one of 21.
-struct Trained {
+struct Balanced {
   std::vector<float> parameters;
   std::vector<std::int64_t> counts;  ///< micro-batches of the ranks in a full step, at the end
   bool has_plan = false;             ///< this rank, after the last step
 };
 
-Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const EngineOptions& options) {
+Balanced trained_balanced(const nn::Graph& graph, const mpi::Communicator& group,
+                          const EngineOptions& options) {
   const EngineTask task(128, {{"name", "sgd"}, {"momentum", 0.9}}, graph);
   StepEngine engine = task.engine(options, group);
   const std::vector<std::uint32_t>& ids = task.ids;
@@ -62,9 +63,9 @@ Trained trained(const nn::Graph& graph, const mpi::Communicator& group, const En
     if (i == 2) engine.step(98, std::span(ids).first(13), 0.02);
   }
   engine.step(99, std::span(ids).first(21), 0.02);
-  Trained result{unpack(canonical_parameters(graph), engine.layout(), engine.parameters()),
-                 {},
-                 engine.plan() != nullptr};
+  Balanced result{unpack(canonical_parameters(graph), engine.layout(), engine.parameters()),
+                  {},
+                  engine.plan() != nullptr};
   for (int rank = 0; rank < group.size(); ++rank)
     result.counts.push_back(engine.shares().micro_batches(8, rank).count);
   return result;
@@ -121,13 +122,13 @@ TEST_CASE("exact: the bits do not depend on the shares of the ranks") {
   const bool slow = group.rank() == group.size() - 1;
   for (const nn::Graph& graph : {tiny::graph(), normalized(true)}) {
     const std::vector<float> expected =
-        trained(graph, alone, options(Reduction::kExact, 1, false)).parameters;
+        trained_balanced(graph, alone, balanced_options(Reduction::kExact, 1, false)).parameters;
     for (const int threads : {1, 2}) {
       for (const bool share_node : {true, false}) {
-        EngineOptions balanced = options(Reduction::kExact, threads, slow && group.size() > 1);
+        EngineOptions balanced = balanced_options(Reduction::kExact, threads, slow && group.size() > 1);
         balanced.balance = true;
         balanced.sharing = share_node ? engine::ModelSharing::kHost : engine::ModelSharing::kNone;
-        const Trained result = trained(graph, group, balanced);
+        const Balanced result = trained_balanced(graph, group, balanced);
         CHECK(result.parameters == expected);
         CHECK(result.has_plan);
         const bool divided =
@@ -142,11 +143,12 @@ TEST_CASE("fast: other shares of the ranks change the rounding alone") {
   const mpi::Communicator group = world(), alone = group.split(group.rank(), 0);
   const bool slow = group.rank() == group.size() - 1;
   for (const nn::Graph& graph : {tiny::graph(), normalized(true)}) {
-    const std::vector<float> expected = trained(graph, alone, options(Reduction::kFast, 1, false)).parameters;
-    EngineOptions balanced = options(Reduction::kFast, 1, slow && group.size() > 1);
+    const std::vector<float> expected =
+        trained_balanced(graph, alone, balanced_options(Reduction::kFast, 1, false)).parameters;
+    EngineOptions balanced = balanced_options(Reduction::kFast, 1, slow && group.size() > 1);
     balanced.balance = true;
     balanced.sharing = engine::ModelSharing::kNone;
-    const Trained result = trained(graph, group, balanced);
+    const Balanced result = trained_balanced(graph, group, balanced);
     CHECK(largest_difference(result.parameters, expected) < 1e-4);
     if (group.size() > 1) CHECK(result.counts.back() == 1);
   }
@@ -155,10 +157,10 @@ TEST_CASE("fast: other shares of the ranks change the rounding alone") {
 TEST_CASE("with at most one micro-batch for each rank, nothing is balanced") {
   const mpi::Communicator group = world();
   const int ranks = group.size();
-  EngineOptions few = options(Reduction::kExact, 1, group.rank() == 0);
+  EngineOptions few = balanced_options(Reduction::kExact, 1, group.rank() == 0);
   few.balance = true;
   few.micro_batch = 32;
-  const Trained result = trained(tiny::graph(), group, few);
+  const Balanced result = trained_balanced(tiny::graph(), group, few);
   std::vector<std::int64_t> equal;
   for (int rank = 0; rank < ranks; ++rank)
     equal.push_back(MicroBatchShares(ranks).micro_batches(8, rank).count);

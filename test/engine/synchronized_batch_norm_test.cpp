@@ -31,8 +31,8 @@ nn::Graph graph(bool synchronized) {
 
 /// Returns the canonical parameters, statistics included, after `steps` steps of 32 samples and one of 21:
 /// micro-batches of 4 and a last micro-batch of 1.
-std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
-                           bool synchronized = true) {
+std::vector<float> trained_synchronized(const mpi::Communicator& group, const EngineOptions& options,
+                                        int steps, bool synchronized = true) {
   const EngineTask task(128, {{"name", "sgd"}}, graph(synchronized));
   StepEngine engine = task.engine(options, group);
   for (int i = 0; i < steps; ++i) {
@@ -53,7 +53,7 @@ TEST_CASE("synchronized, exact: any number of ranks and threads gives the same b
     same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
       EngineOptions chosen = options(Reduction::kExact, threads);
       chosen.precision = precision;
-      return trained(group, chosen, 8);
+      return trained_synchronized(group, chosen, 8);
     });
   }
 }
@@ -61,20 +61,21 @@ TEST_CASE("synchronized, exact: any number of ranks and threads gives the same b
 // A single micro-batch that is the whole batch needs no synchronization. With micro-batches as groups the
 // model differs.
 TEST_CASE("synchronized: the result does not depend on micro-batches") {
-  const std::vector<float> whole = trained(alone(), options(Reduction::kFast, 1, 32), 8, false);
+  const std::vector<float> whole = trained_synchronized(alone(), options(Reduction::kFast, 1, 32), 8, false);
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     for (const std::int64_t micro_batch : {4, 16}) {
       for (const int threads : {1, 3})
-        CHECK(relative_difference(trained(world(), options(reduction, threads, micro_batch), 8), whole) <
-              1e-5);
+        CHECK(relative_difference(trained_synchronized(world(), options(reduction, threads, micro_batch), 8),
+                                  whole) < 1e-5);
     }
   }
-  CHECK(relative_difference(trained(alone(), options(Reduction::kFast), 8, false), whole) > 1e-3);
+  CHECK(relative_difference(trained_synchronized(alone(), options(Reduction::kFast), 8, false), whole) >
+        1e-3);
 }
 
 TEST_CASE("synchronized: with more ranks and threads than micro-batches, idle ones take part in every sum") {
-  const std::vector<float> reference = trained(alone(), options(Reduction::kExact, 1, 16), 3);
-  CHECK(trained(world(), options(Reduction::kExact, 4, 16), 3) == reference);
+  const std::vector<float> reference = trained_synchronized(alone(), options(Reduction::kExact, 1, 16), 3);
+  CHECK(trained_synchronized(world(), options(Reduction::kExact, 4, 16), 3) == reference);
 }
 
 TEST_CASE("synchronized: a step allocates nothing after the first, and makes one sum for each stop") {

@@ -116,14 +116,14 @@ TEST_CASE("penalties, clipping and the average: six steps equal Keras'") {
 
 namespace {
 
-struct Trained {
+struct Updated {
   std::vector<float> parameters, average;
   std::vector<double> losses;
-  friend bool operator==(const Trained&, const Trained&) = default;
+  friend bool operator==(const Updated&, const Updated&) = default;
 };
 
 /// Combines everything, over blocks that threads share: the dense layer has several.
-Trained trained(const mpi::Communicator& group, int threads, const Settings& optimizer_settings,
+Updated updated(const mpi::Communicator& group, int threads, const Settings& optimizer_settings,
                 nn::Precision states = nn::Precision::kFloat32) {
   const nn::Graph graph = penalized(
       nn::build_graph(Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 21}, {"kernel", 3}},
@@ -137,7 +137,7 @@ Trained trained(const mpi::Communicator& group, int threads, const Settings& opt
   EngineOptions wanted = options(Reduction::kExact, threads);
   wanted.update = {.clip_norm = 0.5, .ema = 0.9, .state_precision = states};
   StepEngine engine = task.engine(wanted, group);
-  Trained result;
+  Updated result;
   for (std::uint32_t i = 0; i < 4; ++i) {
     const auto samples = std::span(task.ids).subspan(i % 2 * 32, i == 3 ? 21 : 32);
     result.losses.push_back(engine.step(i, samples, 0.01).loss);
@@ -154,8 +154,8 @@ TEST_CASE(
     "threads") {
   for (const std::string& name : optim::optimizer_names()) {
     INFO(name);
-    const Trained expected = same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
-      return trained(group, threads, {{"name", name}});
+    const Updated expected = same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
+      return updated(group, threads, {{"name", name}});
     });
     CHECK(std::isfinite(expected.losses.back()));
     CHECK(expected.average.size() == expected.parameters.size());
@@ -170,10 +170,10 @@ TEST_CASE(
     INFO(name);
     Settings settings{{"name", name}};
     if (name == "sgd") settings.set("momentum", 0.9);
-    const Trained expected = same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
-      return trained(group, threads, settings, nn::Precision::kBfloat16);
+    const Updated expected = same_on_any_ranks_and_threads([&](const mpi::Communicator& group, int threads) {
+      return updated(group, threads, settings, nn::Precision::kBfloat16);
     });
-    const Trained exact = trained(alone(), 1, settings);
+    const Updated exact = updated(alone(), 1, settings);
     CHECK(expected != exact);
     double difference = 0, change = 0;
     for (std::size_t i = 0; i < exact.parameters.size(); ++i) {
