@@ -21,7 +21,7 @@ struct ActivationEntry {
   Curve curve;  ///< the curve of our kernels; oneDNN computes relu, sigmoid and tanh
   FusibleActivation fusible = FusibleActivation::kNone;
 };
-constexpr std::array kFunctions{
+constexpr std::array kActivationEntries{
     ActivationEntry{Kind::kRelu, "relu", {}, FusibleActivation::kRelu},
     ActivationEntry{Kind::kRelu6, "relu6", Curve::kRelu6, FusibleActivation::kRelu6},
     ActivationEntry{Kind::kLeakyRelu, "leaky_relu", Curve::kLeakyRelu},
@@ -35,7 +35,9 @@ constexpr std::array kFunctions{
     ActivationEntry{Kind::kSigmoid, "sigmoid", {}},
     ActivationEntry{Kind::kTanh, "tanh", {}},
 };
-const ActivationEntry& entry_of(Kind function) { return kFunctions[static_cast<std::size_t>(function)]; }
+const ActivationEntry& entry_of(Kind function) {
+  return kActivationEntries[static_cast<std::size_t>(function)];
+}
 
 bool by_onednn(Kind function) {
   return function == Kind::kRelu || function == Kind::kSigmoid || function == Kind::kTanh;
