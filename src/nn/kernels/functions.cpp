@@ -48,7 +48,7 @@ float sign(float a) { return a > 0 ? 1 : a < 0 ? -1 : a; }
 
 // Values and slopes are those of PyTorch, also for NaN and at the edges of a domain; but the sign of a NaN is
 // a NaN, as for NumPy and onnxruntime.
-constexpr std::array kFunctions{
+constexpr std::array kElementwiseFunctions{
     unary<[](float a) { return std::abs(a); },
           [](float a, float, float dy) { return (a > 0)   ? dy
                                                 : (a < 0) ? -dy
@@ -126,7 +126,7 @@ Blocks numbers_of(const FunctionOperands<T>& operands) {
 
 }  // namespace
 
-std::span<const Function> functions() { return kFunctions; }
+std::span<const Function> functions() { return kElementwiseFunctions; }
 
 template <class T>
 void apply(const Function& f, const FunctionOperands<T>& operands, T* y, std::size_t n) {
