@@ -80,9 +80,8 @@ void convert_gemm(Call& call) {
   std::optional<Constant> bias;
   if (call.has(2)) {
     const Constant& given = call.constant(2, "bias");
-    if (given.shape.elements() == 1 && units > 1) {
-      bias =
-          Constant::of_floats({units}, std::vector<float>(static_cast<std::size_t>(units), *given.scalar()));
+    if (const std::optional<float> one = given.scalar(); one && units > 1) {
+      bias = Constant::of_floats({units}, std::vector<float>(static_cast<std::size_t>(units), *one));
     } else if (given.shape.elements() == units) {
       bias = given.reshaped({units});
     } else {
