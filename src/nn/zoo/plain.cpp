@@ -26,11 +26,11 @@ const Initializers& alexnet_initializers() {
   return pytorch;
 }
 
-struct Convolution {
+struct AlexNetConvolution {
   std::int64_t filters, kernel, stride, padding;
 };
 
-Symbol alexnet_conv_relu(Symbol x, const Convolution& c, const std::string& name) {
+Symbol alexnet_conv_relu(Symbol x, const AlexNetConvolution& c, const std::string& name) {
   return relu(apply(Conv2d({.filters = c.filters,
                             .kernel = c.kernel,
                             .stride = c.stride,
