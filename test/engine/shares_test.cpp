@@ -107,7 +107,7 @@ TEST_CASE("no other division of the micro-batches is faster") {
 TEST_CASE("the leaders of a node have slices that cover the sums, the other ranks have none") {
   std::size_t end = 0;
   for (int place = 0; place < 3; ++place) {
-    const Range slice = NodeShare(1003, place, 3).slice();
+    const engine::Range slice = NodeShare(1003, place, 3).slice();
     CHECK(slice.begin == end);
     end = slice.end;
   }
@@ -125,7 +125,7 @@ TEST_CASE("a leader adds each element of its slice once, when all workers have i
     CHECK(share.ready() == 40);
     CHECK(share.take(200).size() == 0);
     CHECK(!share.done());
-    const Range rest = share.take(400);
+    const engine::Range rest = share.take(400);
     CHECK(rest.begin == 200);
     CHECK(rest.end == 320);
     CHECK(share.done());
