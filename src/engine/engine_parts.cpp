@@ -38,7 +38,7 @@ std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph, c
 }
 
 // Shares memory among the ranks of `node`. Returns null on all ranks of `group` if those of a node cannot
-// share it (mpi::SharedMemory); then `problem` is the reason.
+// share it (mpi::SharedMemory); then `problem` is the reason, at the root.
 std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int workers,
                                           const mpi::Communicator& node, const mpi::Communicator& group,
                                           std::string& problem) {
@@ -51,7 +51,8 @@ std::unique_ptr<ModelMemory> share_memory(const ModelMemory::Sizes& sizes, int w
     mine = fmt::format("{}; {}", error.what(), error.hint());
   }
   if (!mpi::any_of(group, shared == nullptr)) return shared;
-  problem = mpi::first_text(group, mine);
+  const std::string first = mpi::first_text(group, mine);
+  if (group.rank() == 0) problem = first;
   return nullptr;
 }
 

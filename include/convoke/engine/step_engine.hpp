@@ -124,8 +124,8 @@ class StepEngine {
   const nn::ParameterLayout& layout() const;
   /// Returns the number of copies of the model that the group has.
   int model_copies() const;
-  /// Returns why ranks do not share memory although options.sharing says so, on all ranks of the group; empty
-  /// if they do.
+  /// Returns why ranks do not share memory although options.sharing says so, at the root of the group; empty
+  /// otherwise.
   const std::string& unshared() const;
   /// True on the rank of a node that writes parameters and states; the others see what it wrote after the
   /// next collective operation of the group.
