@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 build=$(readlink -f "${BUILD:-build/dev}") table=test/configurations.txt
-all='augmentation best_model distill encoded gather interop logs predict predict_raw ranks resume run_folders storage streaming summary texts_and_tables verify'
+all='augmentation distill encoded gather interop logs predict predict_raw ranks resume run_folders storage streaming summary texts_and_tables verify'
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export CONVOKE_REAL=$build/convoke OMP_NUM_THREADS=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=^tcp,uct,openib,ofi

@@ -12,6 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kKilled = 137;  // 128 + SIGKILL
+
 // Returns the earliest time if there is no summary, as when a finished run trains on.
 fs::file_time_type time_of_summary(const fs::path& run) {
   std::error_code missing;
@@ -33,7 +35,7 @@ bool LaunchedJob::has_finished() const {
   return now != fs::file_time_type::min() && now != summary_before_ && run::lock_holder(run_).empty();
 }
 
-bool LaunchedJob::has_lost_ranks() {
+bool LaunchedJob::lost_ranks() {
   if (is_mpirun_ && child_.has_children()) {
     has_started_ = true;
     without_ranks_ = {};
@@ -43,6 +45,7 @@ bool LaunchedJob::has_lost_ranks() {
 
 std::optional<int> LaunchedJob::exit_code() {
   if (lingered_) return EXIT_SUCCESS;
+  if (has_lost_ranks_) return kKilled;
   if (const std::optional<int> code = child_.exit_code()) return code;
   if (finished_) {
     lingered_ = since_.seconds() >= patience_;
@@ -53,9 +56,10 @@ std::optional<int> LaunchedJob::exit_code() {
   if (since_.seconds() >= patience_ / 10) {
     finished_ = has_finished();
     since_ = {};
-    if (!finished_ && has_lost_ranks()) child_.end(1);
+    has_lost_ranks_ = !finished_ && lost_ranks();
+    if (has_lost_ranks_) child_.end(1);
   }
-  return child_.exit_code();
+  return {};
 }
 
 }  // namespace convoke::supervise

@@ -47,7 +47,7 @@ void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
     if (copies > 1) {
       context_.reports.progress.note(fmt::format("{} share {} copies of the model, one for each NUMA node",
                                                  counted(context_.group.size(), "rank"), copies));
-    } else {
+    } else if (context_.group.root()) {
       context_.reports.progress.warn(
           "run.share_memory = \"numa\" has no effect: all ranks run in one NUMA node, or there is one rank; "
           "start ranks in each NUMA node (mpirun --map-by ppr:1:numa:PE=N, for N cores in each)");

@@ -26,7 +26,7 @@ TOML
 
 shared() { find /dev/shm -maxdepth 1 -user "$(id -un)" | sort; }
 # If a rank is killed while it connects to mpirun, that of Open MPI 4.1 may lock itself, and then ignores SIGTERM.
-mpirun_of() { echo timeout --kill-after=5 60 mpirun --oversubscribe --bind-to none -n "$1"; }
+mpirun_of() { echo timeout --kill-after=5 120 mpirun --oversubscribe --bind-to none -n "$1"; }
 
 # Lists the processes of a job, which has a session of its own: number and name. (A bare Debian has no ps.)
 members() {

@@ -43,7 +43,7 @@ TEST_CASE("all ranks get the numbers of all, and the first text that is not empt
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   const std::vector<int> tens = mpi::all_gather(world, 10 * world.rank());
-  REQUIRE(std::ssize(tens) == world.size());
+  CHECK(std::ssize(tens) == world.size());
   for (int rank = 0; rank < world.size(); ++rank) CHECK(tens[static_cast<std::size_t>(rank)] == 10 * rank);
   const int last = world.size() - 1, before = std::max(0, last - 1);
   const std::string mine = world.rank() < before ? "" : fmt::format("rank {}", world.rank());

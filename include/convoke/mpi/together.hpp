@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/timeline.hpp"
 #include "convoke/mpi/communicator.hpp"
 
 namespace convoke::mpi {
@@ -114,6 +115,7 @@ std::vector<Value> all_gather(const Communicator& group, const Value& mine) {
   static_assert(std::is_trivially_copyable_v<Value>);
   std::vector<Value> all(static_cast<std::size_t>(group.size()));
   all[static_cast<std::size_t>(group.rank())] = mine;
+  const ScopedWait wait("a gathering");
   group.start_all_gather(std::as_writable_bytes(std::span(all))).wait();
   return all;
 }

@@ -35,13 +35,13 @@ class LaunchedJob {
 
  private:
   bool has_finished() const;
-  bool has_lost_ranks();  ///< for `patience_` seconds
+  bool lost_ranks();  ///< true if no rank of an mpirun has run for `patience_` seconds
 
   std::filesystem::path run_;
   double patience_;
   std::filesystem::file_time_type summary_before_;  ///< of an earlier job that finished this run
   os::ChildProcess child_;
-  bool is_mpirun_, has_started_ = false;
+  bool is_mpirun_, has_started_ = false, has_lost_ranks_ = false;
   os::Stopwatch watch_, without_ranks_;
   os::Stopwatch since_;  ///< the last look at the files, or the first one that found the run finished
   bool finished_ = false, lingered_ = false;

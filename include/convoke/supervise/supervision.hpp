@@ -48,9 +48,9 @@ class Supervision {
   std::vector<Attempt> attempts_;
 };
 
-/// restarts.log of a run folder: a line for each restart, such as
-/// "job 88: exit code 137 at step 4690: a rank was killed". A line without a job belongs to a supervisor that
-/// runs as long as the run.
+// restarts.log of a run folder: a line for each restart, such as
+// "job 88: exit code 137 at step 4690: a rank was killed". A line without a job belongs to a supervisor that
+// runs as long as the run.
 
 /// Appends a line about an attempt that is started again. `job`: the number of a Slurm job, or empty. Returns
 /// false if the line could not be written: the folder may not exist yet, or not be writable.
