@@ -50,9 +50,9 @@ std::string start_of_process(std::int64_t number) {
 
 bool has_children(std::int64_t number) {
   std::error_code unknown;
-  for (const auto& thread :
-       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", number), unknown)) {
-    std::ifstream children(thread.path() / "children");
+  std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", number), unknown);
+  for (; thread != std::filesystem::directory_iterator(); thread.increment(unknown)) {
+    std::ifstream children(thread->path() / "children");
     for (std::int64_t child = 0; children >> child;) {
       if (!start_of_process(child).empty()) return true;
     }

@@ -40,7 +40,7 @@ bool LaunchedJob::lost_ranks() {
     has_started_ = true;
     without_ranks_ = {};
   }
-  return has_started_ && without_ranks_.seconds() >= patience_;
+  return has_started_ && without_ranks_.seconds() >= patience_ && run::lock_holder(run_).empty();
 }
 
 std::optional<int> LaunchedJob::exit_code() {

@@ -1,4 +1,5 @@
-// Each micro-batch is a separate batch-norm group, whatever else runs in the same plan.
+// Batch norm: each micro-batch is a group of its own, whatever else runs in the same plan; synchronized, the
+// whole batch is one.
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layers.hpp"
 #include "experiment.hpp"

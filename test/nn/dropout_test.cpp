@@ -1,4 +1,4 @@
-// The mask is a pure function of (seed, epoch, sample id, repeat, node).
+// Dropout and noise: masks and random numbers are a pure function of (seed, epoch, sample id, repeat, node).
 #include "nn/kernels/dropout.hpp"
 #include "around.hpp"
 #include "convoke/core/random.hpp"
@@ -87,9 +87,6 @@ TEST_CASE("a rate next to 1 drops nearly everything") {
     CHECK(std::count(found.begin(), found.end(), 0.0) == 300);
   }
 }
-
-// gaussian_noise, stochastic_depth and dropout of whole channels: their random numbers follow from (seed,
-// epoch, sample, node) alone.
 
 namespace {
 

@@ -143,7 +143,7 @@ TEST_CASE("lstm and gru skip masked time steps in any position") {
   }
 }
 
-TEST_CASE("lstm and gru compute padding once, or not if it is masked", "[rows]") {
+TEST_CASE("lstm and gru compute padding once, or not if it is masked") {
   const bool has_bf16 = backend().native_bf16 || backend().emulates_bf16;
   const auto padded = [](const Graph& graph, bool behind) {
     Batch batch(graph, 4);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+// Checksums, and the records of TensorFlow, which have them.
 namespace convoke {
 
 /// Returns the CRC-32 of bytes as in zlib, PNG and gzip (polynomial 0x04C11DB7 reflected):

@@ -6,6 +6,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 
+// Files and keys of other versions.
 namespace convoke {
 
 /// Thrown for a file of a newer format, which must not be taken for a damaged one.

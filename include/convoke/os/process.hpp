@@ -15,7 +15,8 @@ std::int64_t process_number();
 /// reaped (a zombie).
 std::string start_of_process(std::int64_t number);
 
-/// True if the process has started others that still run.
+/// True if the process has started others that still run. False where the kernel does not list them
+/// (CONFIG_PROC_CHILDREN).
 bool has_children(std::int64_t number);
 
 /// Identifies the namespace of process numbers: each container has separate numbers.

@@ -1,10 +1,10 @@
+// The passes of convolutions that our own kernels compute.
 #include "nn/kernels/depthwise.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/layers/convolution.hpp"
 #include "nn/plan/step_threads.hpp"
 
-// The passes of convolutions that our own kernels compute.
 namespace convoke::nn {
 
 void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options) {

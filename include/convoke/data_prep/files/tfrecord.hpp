@@ -18,7 +18,7 @@ struct TfRecord {
   bool whole = true;         ///< its data match their checksum
 };
 
-/// Reads TensorFlow's records (core/checksum.hpp) in order.
+/// Reads TensorFlow's records in order.
 class TfRecordReader {
  public:
   explicit TfRecordReader(std::unique_ptr<archive::ByteReader> bytes) : bytes_(std::move(bytes)) {}

@@ -3,6 +3,7 @@
 
 #include "convoke/nn/layer_keys.hpp"
 
+// The dense layer and the convolutions.
 namespace convoke::nn {
 
 struct DenseOptions {

@@ -4,7 +4,7 @@
 
 #include "convoke/nn/layer_keys.hpp"
 
-// Layers that compute each row and column of an image from rows and columns of another one.
+// Layers that change the height and width of an image: resize, zero_pad, crop.
 namespace convoke::nn {
 
 struct ResizeOptions {
