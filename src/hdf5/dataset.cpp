@@ -4,8 +4,8 @@
 #include <cassert>
 #include <cstring>
 
-#include "check.hpp"
 #include "convoke/core/error.hpp"
+#include "library.hpp"
 #include "new_file.hpp"
 
 namespace convoke::hdf5 {

@@ -9,9 +9,9 @@
 #include <span>
 #include <system_error>
 
-#include "check.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
+#include "library.hpp"
 #include "new_file.hpp"
 
 namespace convoke::hdf5 {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "check.hpp"
 #include "convoke/core/error.hpp"
+#include "library.hpp"
 
 namespace convoke::hdf5 {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "check.hpp"
 #include "convoke/core/error.hpp"
+#include "library.hpp"
 
 namespace convoke::hdf5 {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-#include "check.hpp"
 #include "convoke/core/error.hpp"
+#include "library.hpp"
 
 // Attributes.
 

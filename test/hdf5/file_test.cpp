@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "convoke/os/file.hpp"
-#include "hdf5/check.hpp"
+#include "hdf5/library.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

@@ -133,11 +133,12 @@ std::vector<std::string> layers_of(const Imported& imported) {
   return layers;
 }
 
-std::vector<double> output_of(const Imported& imported, const std::vector<float>& sample) {
+std::vector<double> output_of(const Imported& imported, const std::vector<float>& batch_input,
+                              std::int64_t samples = 1) {
   const nn::Graph& graph = imported.models.description.graph;
-  Batch batch(graph, 1);
-  batch.input = sample;
-  return Experiment(graph, {.micro_batch = 1, .training = false}).run(batch).output;
+  Batch batch(graph, samples);
+  batch.input = batch_input;
+  return Experiment(graph, {.micro_batch = samples, .training = false}).run(batch).output;
 }
 
 // exp(x - m) / sum, where m and the sum are reshaped to (N, 1) or to `rest`, as TensorFlow writes Flax'
@@ -284,8 +285,20 @@ TEST_CASE("constants of a given shape in the form before opset 9") {
   const Model model{.graph = node("Shape", {"x"}, "shape") + filled + node("Add", {"x", "half"}, "y"),
                     .input = {-1, 6},
                     .opset = 8};
-  CHECK(output_of(folder.read(model.bytes()), {1, 2, 3, 4, 5, 6}) ==
-        std::vector<double>{1.5, 2.5, 3.5, 4.5, 5.5, 6.5});
+  CHECK(output_of(folder.read(model.bytes()), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 2) ==
+        std::vector<double>{1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5, 12.5});
+}
+
+TEST_CASE("a bias that depends on the size of the batch is refused") {
+  const Folder folder;
+  for (const std::int64_t units : {1, 3}) {
+    const Model model{.graph = floats("w", {6, units}, static_cast<std::size_t>(6 * units)) +
+                               integers("zero", {0}) + integers("one", {1}) + node("Shape", {"x"}, "dims") +
+                               node("Slice", {"dims", "zero", "one"}, "n") +
+                               node("Gemm", {"x", "w", "n"}, "y"),
+                      .input = {-1, 6}};
+    CHECK_THAT(folder.error(model.bytes()), Contains("its bias depends on the size of the batch"));
+  }
 }
 
 TEST_CASE("what Convoke cannot import is named") {

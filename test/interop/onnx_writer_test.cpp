@@ -129,6 +129,7 @@ TEST_CASE("a classifier is written with its names and weights") {
   CHECK(written.metadata.at("output") == "logits");
   CHECK(written.metadata.at("normalization_scale").starts_with("[0.0"));
   CHECK(write_and_read("dense").metadata.at("output") == "probabilities");
+  CHECK(write_and_read("classifier", 3).metadata.at("output") == "probabilities");
 }
 
 TEST_CASE("the same model gives the same bytes") {

@@ -87,7 +87,7 @@ int main(int argc, char** argv) try {
     write_samples(argv[2]);
   } else if (task == "--convert" && (argc == 5 || raw)) {
     interop::write_model(argv[3], interop::read_model(argv[2]).models, argv[4], {.raw_input = raw});
-  } else if (argc == 4) {
+  } else if (argc == 4 && !task.starts_with("--")) {
     run_samples(argv[1], argv[2], argv[3]);
   } else {
     std::cerr

@@ -144,6 +144,7 @@ TEST_CASE("named choices map to the values of the areas") {
   for (const auto& [name, sharding] : data::kShardings) {
     const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml", {"ensemble.shards=" + std::string(name)});
     CHECK(recipe.ensemble.shards == sharding);
+    CHECK_THAT(recipe.to_toml(), Contains(fmt::format("shards = \"{}\"", name)));
   }
   const data::DatasetInfo info{.sample_shape = {1, 2, 2}, .channel_mean = {0.0}, .channel_std = {1.0}};
   for (const char* name : {"unit", "standard", "none"}) {

@@ -67,7 +67,7 @@ Value leaky_relu_function(const Call& call, const Value& x) {  // the function's
 }
 Value linear(const Call&, const Value& x) { return x; }
 
-/// Null: a plain layer.
+/// A function by its name; null if it is a plain layer.
 using Function = Named<Value (*)(const Call& call, const Value& x)>;
 constexpr std::array kFunctions{
     Function{"hard_sigmoid", hard_sigmoid},

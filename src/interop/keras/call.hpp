@@ -31,7 +31,7 @@ struct Value {
     bool swapped = false;  ///< as (H, W, C / groups, groups), with these axes permuted
   };
   std::optional<Grouped> grouped = {};
-  /// The value is itself a mask, which Keras 3 computes (src/interop/keras/recurrent_layers.cpp): for each
+  /// The value is itself a mask, which Keras 3 computes (src/interop/keras/sequence_layers.cpp): for each
   /// time step, whether its token is not 0, or the same for all of them. Several, until Any or All joins
   /// them.
   struct MaskParts {

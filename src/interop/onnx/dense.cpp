@@ -80,6 +80,8 @@ void convert_gemm(Call& call) {
   std::optional<Constant> bias;
   if (call.has(2)) {
     const Constant& given = call.constant(2, "bias");
+    if (std::ranges::any_of(given.numbers, &Dim::batch))
+      call.refuse("its bias depends on the size of the batch");
     if (const std::optional<float> one = given.scalar(); one && units > 1) {
       bias = Constant::of_floats({units}, std::vector<float>(static_cast<std::size_t>(units), *one));
     } else if (given.shape.elements() == units) {

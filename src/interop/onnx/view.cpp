@@ -135,7 +135,7 @@ std::vector<View::Axis> groups_of(const View& view, const std::vector<std::size_
   return groups;
 }
 
-/// Several axes a group; without the batch.
+/// Each group has several axes. The batch is left out.
 std::vector<View::Axis> groups_of(const View& view, const std::vector<std::vector<std::size_t>>& order) {
   std::vector<View::Axis> groups;
   for (const std::vector<std::size_t>& axes : order) groups.push_back(atoms_of(view, axes));

@@ -8,7 +8,7 @@
 namespace convoke::study {
 namespace {
 
-// Returns the makespan over the counted runs, on the machine with the most runs.
+// Returns the makespan over the counted ones of at least one run, on the machine with the most of them.
 std::optional<Statistics> makespan_of(std::span<const Measurement> runs) {
   const std::vector<MeasuredConfiguration> configurations = configurations_of(runs);
   const Statistics* statistics =

@@ -36,7 +36,8 @@ std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations
   os::Stopwatch watch;
   std::barrier all_there(std::ssize(cores), [&]() noexcept { watch = {}; });
   const auto loop = [&](std::size_t i) {
-    os::allow_cpus_of_thread(cores.subspan(i, 1));  // if the system refuses, the thread stays unbound
+    os::allow_cpus_of_thread(
+        cores.subspan(i, 1));  // unbound if the system refuses, or is another (CONVOKE_TOPOLOGY)
     all_there.arrive_and_wait();
     seconds[i] = seconds_of(iterations, watch);
   };

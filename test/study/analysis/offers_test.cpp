@@ -60,6 +60,16 @@ TEST_CASE("of the thesis' machines the cheapest is advised") {
     const auto all = offers_for(application, {});
     REQUIRE(all.size() == 4);  // the third row is also the preemptible price of the second
     CHECK(all.front().terms == "preemptible");
+    for (const TableRow& row : table.rows) {
+      if (row.measurement.system != application) continue;
+      const bool preemptible = row.measurement.mode.ends_with(" preemptible");
+      const auto offer = std::ranges::find_if(all, [&](const Offer& o) {
+        return o.at.mode == row.measurement.mode && (o.terms == "preemptible") == preemptible;
+      });
+      REQUIRE(offer != all.end());
+      const Printed& printed = row.printed.find("cost_per_training")->second;
+      CHECK(std::abs(offer->cost() - printed.value) <= printed.half_unit);
+    }
   }
   // Table 6.2, IC-DR: 3.44 dollars at 2.85 an hour are 72 min; 1.72 at 8.00 are 12.9 min.
   const auto hour = offers_for("IC-DR", {.deadline_seconds = 3600});

@@ -33,7 +33,8 @@ bool is_source(const std::filesystem::path& path);
 /// Returns "idx", ... for help texts.
 std::vector<std::string> source_kinds();
 
-// The kinds of sources. Each has a function that recognizes a path, and one that opens it.
+// The kinds of sources. Each has a function that recognizes a path, and one that opens it. Some have
+// functions for `predict` and for other kinds.
 
 /// True if `path` is a folder with a file that is named as MNIST's training images.
 bool is_idx(const std::filesystem::path& path);

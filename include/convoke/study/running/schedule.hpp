@@ -57,11 +57,12 @@ class RunSchedule {
 
  private:
   struct History {
-    std::vector<Measurement> runs;            // that did not fail
-    std::optional<Statistics> makespan = {};  // of those that count, on the machine with the most of them
-    double seconds = 0;                       // their sum
-    std::int64_t failures = 0;                // consecutive, in this session
-    std::map<std::int64_t, bool> made;        // repeats that did not fail; true if not contended, or repeated
+    std::vector<Measurement> runs;  // that did not fail
+    std::optional<Statistics> makespan =
+        {};                             // of counted runs, on the machine with the most; none before a run
+    double seconds = 0;                 // their sum
+    std::int64_t failures = 0;          // consecutive, in this session
+    std::map<std::int64_t, bool> made;  // repeats that did not fail; true if not contended, or repeated
   };
   bool wants(std::size_t configuration, std::int64_t repeat) const;
   std::int64_t runs_ahead(std::size_t configuration) const;

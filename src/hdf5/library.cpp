@@ -1,4 +1,4 @@
-#include "check.hpp"
+#include "library.hpp"
 
 #include <fmt/format.h>
 
