@@ -56,7 +56,7 @@ Handle open_as(hid_t group, const std::string& name, const std::string& where, H
 
 }  // namespace
 
-// A file from elsewhere must not make us read other files (check.cpp turns links to other files off).
+// A file from elsewhere must not make us read other files (library.cpp turns links to other files off).
 void refuse_values_elsewhere(hid_t dataset, const std::string& where) {
   constexpr const char* kCannot = "cannot read its layout";
   const Handle plist = own(H5Dget_create_plist(dataset), H5Pclose, where, kCannot);
