@@ -49,9 +49,9 @@ TEST_CASE("a launcher is ended when its run has a summary and no lock any more")
 
 TEST_CASE("an mpirun that does not end after its ranks is killed") {
   const TemporaryFolder folder;
-  std::ofstream(folder / "mpirun") << "#!/bin/sh\nsleep 1\n$1\n";
+  std::ofstream(folder / "mpirun") << "#!/bin/sh\nsleep 1\neval \"$1\"\n";
   fs::permissions(folder / "mpirun", fs::perms::owner_all);
-  for (const char* after : {"kill -STOP $$", "trap 'exit 1' TERM; while :; do sleep 0.01; done"}) {
+  for (const char* after : {"kill -STOP $$", "trap 'exit 1' TERM; while :; do :; done"}) {
     supervise::LaunchedJob job({(folder / "mpirun").string(), after}, folder / "run", {}, kPatience);
     CHECK_FALSE(code_within(job, 100ms));  // its rank runs
     CHECK(code_within(job, 20s) == 137);
