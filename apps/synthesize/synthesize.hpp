@@ -37,7 +37,7 @@ struct SyntheticKind {
 };
 std::vector<SyntheticKind> synthetic_kinds();
 
-// What each kind of data provides, and what their files share.
+// Functions of each kind of data, and those that their files share.
 
 /// Synthetic data: files that any process can make one by one in any order, and tables of all of them. The
 /// functions write below a folder; an empty one writes nothing.

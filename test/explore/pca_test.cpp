@@ -88,7 +88,7 @@ TEST_CASE("the number of principal components is at most that of the directions 
 
 namespace {
 
-// Of all values, after the samples were made of `components`.
+// Returns the root mean square error of all values, after the samples were made of `components`.
 double measured_error(const Matrix& points, const Pca& pca, std::int64_t components) {
   double squares = 0;
   for (std::int64_t i = 0; i < points.rows; ++i) {

@@ -1,5 +1,5 @@
-// What formats share: their documentation, their tensors, and files of other programs that are recognized and
-// refused. The beginnings are those that the programs write.
+// Parts that all formats share: their documentation, their tensors, and files of other programs that are
+// recognized and refused. The beginnings are those that the programs write.
 #include "convoke/archive/zip.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/interop/model_io.hpp"

@@ -7,7 +7,7 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/nn/graph.hpp"
 
-// What is set by the names of nodes: frozen parameters, and learning rates of groups.
+// Settings by the names of nodes: frozen parameters, and learning rates of groups.
 namespace convoke::nn {
 
 /// Freezes the parameters of the nodes that `patterns` name. A pattern is a node's name, in which `*` stands
