@@ -5,4 +5,4 @@ export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 # Open MPI 4 gives all programs without mpirun one folder, in which two that begin at once disturb each other.
 OMPI_MCA_orte_tmpdir_base=$(mktemp -d)
 export OMPI_MCA_orte_tmpdir_base
-trap 'rm -rf "$OMPI_MCA_orte_tmpdir_base"' EXIT
+trap 'rm -rf "$OMPI_MCA_orte_tmpdir_base" || true' EXIT  # a daemon that is still ending may write into it

@@ -15,13 +15,14 @@ export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 place=$(mktemp -d /tmp/convoke-slurm-case-XXXXXX)
 # Prints the jobs of this case that are in the queue. A case in another partition runs beside it.
 jobs_of_here() { squeue -h -o '%A %Z' 2> /dev/null | awk -v place="$place" 'index($2, place) == 1 { print $1 }' | sort -u; }
-no_jobs() { [ -z "$(jobs_of_here)" ]; }
+no_jobs() { local jobs; jobs=$(jobs_of_here) && [ -z "$jobs" ]; }  # false also while the controller does not answer
 failed=
 finish() {
   local code=$?
+  set +e  # nothing below decides how the case ends
   [ -z "$failed" ] || code=1
-  local jobs
-  jobs=$(jobs_of_here) && [ -z "$jobs" ] || scancel $jobs
+  no_jobs || scancel $(jobs_of_here)
+  eventually 30 no_jobs  # until then, they write into the folder
   [ $code -eq 0 ] || for log in "$place"/*.log; do echo "--- $log"; cat "$log"; done
   rm -rf "$place"
   exit $code
@@ -45,7 +46,7 @@ slurm() { "$CONVOKE" slurm "$@" --bind none ${PARTITION:+--partition "$PARTITION
 # Prints the job number of a submitted script: submitted < <(slurm train ... --submit)
 job_of() { sed -n "s/^$1: job \([0-9]*\).*/\1/p"; }
 
-out_of_queue() { ! squeue -h -j "$1" 2> /dev/null | grep -q .; }
+out_of_queue() { local jobs; jobs=$(squeue -h -o '%A %F' 2> /dev/null) && ! grep -qw "$1" <<< "$jobs"; }
 wait_for() {  # job, timeout in seconds
   eventually "$2" out_of_queue "$1" || { echo "FAILED: job $1 is still in the queue after $2 s"; squeue; failed=yes; }
 }
