@@ -36,10 +36,7 @@ bool LaunchedJob::has_finished() const {
 }
 
 bool LaunchedJob::lost_ranks() {
-  if (is_mpirun_ && child_.has_children()) {
-    has_started_ = true;
-    without_ranks_ = {};
-  }
+  if (is_mpirun_ && child_.has_children()) without_ranks_ = {};
   return has_started_ && without_ranks_.seconds() >= patience_ && run::lock_holder(run_).empty();
 }
 
@@ -53,6 +50,7 @@ std::optional<int> LaunchedJob::exit_code() {
     child_.end();
     return EXIT_SUCCESS;
   }
+  has_started_ = has_started_ || (is_mpirun_ && child_.has_children());  // ranks may fail at once
   if (since_.seconds() >= patience_ / 10) {
     finished_ = has_finished();
     since_ = {};

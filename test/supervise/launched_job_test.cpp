@@ -49,14 +49,19 @@ TEST_CASE("a launcher is ended when its run has a summary and no lock any more")
 
 TEST_CASE("an mpirun that does not end after its ranks is killed") {
   const TemporaryFolder folder;
-  std::ofstream(folder / "mpirun") << "#!/bin/sh\nsleep 1\neval \"$1\"\n";
+  std::ofstream(folder / "mpirun") << "#!/bin/sh\nsleep $1\neval \"$2\"\n";
   fs::permissions(folder / "mpirun", fs::perms::owner_all);
-  for (const char* after : {"kill -STOP $$", "trap 'exit 1' TERM; while :; do :; done"}) {
-    supervise::LaunchedJob job({(folder / "mpirun").string(), after}, folder / "run", {}, kPatience);
+  const auto check = [&](const char* rank_seconds, const char* after, double patience) {
+    CAPTURE(rank_seconds, after);
+    supervise::LaunchedJob job({(folder / "mpirun").string(), rank_seconds, after}, folder / "run", {},
+                               patience);
     CHECK_FALSE(code_within(job, 100ms));  // its rank runs
     CHECK(code_within(job, 20s) == 137);
     CHECK_FALSE(job.lingered());
-  }
+  };
+  check("1", "kill -STOP $$", kPatience);
+  check("1", "trap 'exit 1' TERM; while :; do :; done", kPatience);
+  check("0.05", "kill -STOP $$", 2);  // the rank has ended before the first look at the files
 }
 
 TEST_CASE("neither the summary of an earlier job counts, nor a run without a folder") {

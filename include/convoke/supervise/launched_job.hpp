@@ -12,7 +12,7 @@ namespace convoke::supervise {
 /// A job that a launcher, such as mpirun, runs in a child process. The launcher is ended if it does not end
 /// after its run has finished, or an mpirun after its ranks have ended: that of Open MPI 4.1 with PMIx 4.2
 /// sometimes waits for ever for a lock of its own, at the end (in PMIx_server_finalize), or if a rank is
-/// killed that connects to it (which is noticed on one host).
+/// killed, or fails, that connects to it (which is noticed on one host).
 class LaunchedJob {
  public:
   static constexpr double kPatience = 60;  ///< seconds
