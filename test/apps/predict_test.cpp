@@ -9,6 +9,7 @@
 #include "convoke/hdf5/file.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/run/model_file.hpp"
+#include "convoke/run/run_folder.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/pattern.hpp"
@@ -46,6 +47,8 @@ TEST_CASE("evaluate uses the test split of the run, unless another is named") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1 --set data.test_split=train").code == 0);
   place.run("evaluate run --json").ends(0).shows("\"split\":\"train\"").shows("\"samples\":150");
+  const convoke::run::RunLock trains_on(place / "run");
+  place.run("evaluate run").ends(0).once("note: run/model.h5 will be replaced when process ");
   CHECK(place.run("evaluate run --split test --json").says("\"samples\":60"));
 }
 

@@ -11,6 +11,7 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/losses/outputs.hpp"
 #include "convoke/run/model_file.hpp"
+#include "convoke/run/run_folder.hpp"
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::app {
@@ -50,6 +51,10 @@ void resolve_outputs(run::ModelDescription& model, std::span<const float> output
 run::ModelSet read_models(const std::filesystem::path& file, const ModelReading& reading,
                           const mpi::Communicator& world) {
   return run::models_from_root(world, [&] {
+    const std::string holder = run::lock_holder(file.parent_path());
+    if (!holder.empty()) {
+      fmt::print(stderr, "note: {} will be replaced when {} has trained on\n", file.string(), holder);
+    }
     interop::Imported imported = interop::read_model(file, reading.import);
     interop::declare_outputs(imported, reading.outputs);
     for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);

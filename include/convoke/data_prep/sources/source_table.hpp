@@ -82,7 +82,7 @@ std::shared_ptr<SampleArray> open_npz_samples(const std::filesystem::path& npz, 
 /// samples. Throws Error if it has another number of axes, or if the letters fit no kind of samples.
 std::shared_ptr<SampleArray> in_order(std::shared_ptr<SampleArray> array, const std::string& axes);
 
-/// True for a file with a usual ending of HDF5 (.h5, .hdf5, .hdf, .mat).
+/// True for a file with a usual ending of HDF5 (.h5, .hdf5, .hdf, .he5, .mat).
 bool has_hdf5_ending(const std::filesystem::path& path);
 
 /// True for an HDF5 file with such an ending that is neither a dataset nor a model of Convoke or Keras.
