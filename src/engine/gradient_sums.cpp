@@ -11,14 +11,17 @@
 namespace convoke::engine {
 namespace {
 
+// Writes the sum to `values`, too: their worker writes them next, and to take a line from the only core that
+// has it is faster than to make a core that has read it drop it. (Measured as for copy_non_temporal: 5 and 16
+// microseconds instead of 43 and 172.)
 template <class T>
-[[gnu::always_inline]] inline void add_into_body(const T* values, T* sum, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) sum[i] += values[i];
+[[gnu::always_inline]] inline void add_into_body(T* values, T* sum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) values[i] = sum[i] += values[i];
 }
 CONVOKE_MULTIVERSION
-void add_into(const float* values, float* sum, std::size_t n) { add_into_body(values, sum, n); }
+void add_into(float* values, float* sum, std::size_t n) { add_into_body(values, sum, n); }
 CONVOKE_MULTIVERSION
-void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { add_into_body(values, sum, n); }
+void add_into(std::int64_t* values, std::int64_t* sum, std::size_t n) { add_into_body(values, sum, n); }
 
 constexpr std::chrono::milliseconds kPause(1);  // of the thread that makes progress
 

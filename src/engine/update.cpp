@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
+#include "convoke/core/non_temporal.hpp"
 #include "convoke/core/timeline.hpp"
 #include "convoke/optim/passes.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 // it.
 constexpr std::size_t kBlockFloats = std::size_t{1} << 14;
 
-// States in bf16 are converted in pieces of this size, which stay in the first level of the cache.
+// The size of pieces that are updated aside, which stay in the first level of the cache.
 constexpr std::size_t kPieceFloats = 1024;
 
 bool is_vector(const nn::ParameterSlot& slot) { return slot.spec.shape.rank() <= 1; }
@@ -39,6 +40,8 @@ Update::Update(const nn::ParameterLayout& layout, const UpdateOptions& options, 
       fixed_(memory.sums(0).fixed),
       blocks_(cut_blocks(layout)),
       parts_(share_out(team.size())),
+      in_pieces_(optimizer.scope() != optim::Scope::kWholeParameter &&
+                 (team.size() > 1 || options.state_precision != nn::Precision::kFloat32)),
       prepares_(options.clip_norm > 0 || std::any_of(blocks_.begin(), blocks_.end(), has_penalty)),
       prepare_([this](int worker) { prepare(worker); }),
       apply_([this](int worker) { apply(worker); }) {
@@ -140,7 +143,7 @@ double Update::run(double learning_rate, std::int64_t step) {
 
 void Update::skip(std::int64_t step) {
   step_ = step;
-  update_average({0, layout_.gradient_size()});
+  update_average(0, parameters_.first(layout_.gradient_size()));
   copy_frozen_to_average();
 }
 
@@ -168,18 +171,40 @@ void Update::prepare(int worker) {
 
 void Update::apply(int worker) {
   for (const Part& part : parts_[static_cast<std::size_t>(worker)]) {
-    if (!prepares_) to_floats(part.range);
-    clip(part.range);
-    optimize(part);
-    update_average(part.range);
+    const auto& [begin, end] = part.range;
+    const std::size_t step = in_pieces_ ? kPieceFloats : end - begin;
+    for (std::size_t at = begin; at < end; at += step) {
+      Part piece = part;
+      piece.range = {at, std::min(at + step, end)};
+      update_piece(piece);
+    }
   }
   const std::size_t trainable = layout_.trainable_size();
   const Range share = slice_of(layout_.gradient_size() - trainable, worker, team_.size());
   const Range statistics{trainable + share.begin, trainable + share.end};
   to_floats(statistics);
   update_statistics(statistics);
-  update_average(statistics);
+  update_average(statistics.begin, parameters_.subspan(statistics.begin, statistics.size()));
   if (worker == 0) copy_frozen_to_average();
+  fence_non_temporal();
+}
+
+// All workers read the parameters in the next step.
+void Update::update_piece(const Part& part) {
+  const std::span<float> parameters = parameters_.subspan(part.range.begin, part.range.size());
+  if (team_.size() == 1 || !in_pieces_) return update_piece(part, parameters);
+  alignas(64) std::array<float, kPieceFloats> values;
+  const std::span<float> aside = std::span(values).first(parameters.size());
+  std::ranges::copy(parameters, aside.begin());
+  update_piece(part, aside);
+  copy_non_temporal(aside, parameters);
+}
+
+void Update::update_piece(const Part& part, std::span<float> parameters) {
+  if (!prepares_) to_floats(part.range);
+  clip(part.range);
+  optimize(part, parameters);
+  update_average(part.range.begin, parameters);
 }
 
 void Update::to_floats(Range range) {
@@ -194,36 +219,31 @@ void Update::clip(Range range) {
   if (factor_ != 1) optim::scale(gradients, factor_);
 }
 
-void Update::optimize(const Part& part) {
-  std::array<float*, kMostStates> states{};
+void Update::optimize(const Part& part, std::span<float> parameters) {
+  const auto& [begin, end] = part.range;
   const std::size_t slots = optimizer_.state_slots();
+  std::array<float*, kMostStates> states{};
+  const auto optimize = [&] {
+    const optim::Slice slice(parameters, gradients_.subspan(begin, end - begin),
+                             std::span(states).first(slots), step_ - std::max(part.frozen_steps, uncounted_),
+                             part.is_vector);
+    optimizer_.step(slice, learning_rate_ * part.rate_factor);
+  };
   if (options_.state_precision == nn::Precision::kFloat32) {
     for (std::size_t slot = 0; slot < slots; ++slot)
-      states[slot] = memory_.state(slot).floats().data() + part.range.begin;
-    optimize(part, std::span(states).first(slots));
-    return;
+      states[slot] = memory_.state(slot).floats().data() + begin;
+    return optimize();
   }
   alignas(64) std::array<std::array<float, kPieceFloats>, kMostStates> values;
-  for (std::size_t slot = 0; slot < slots; ++slot) states[slot] = values[slot].data();
-  const PhiloxKey key = philox_key(seed_, Purpose::kRounding, static_cast<std::uint32_t>(step_));
-  for (std::size_t begin = part.range.begin; begin < part.range.end; begin += kPieceFloats) {
-    Part piece = part;
-    piece.range = {begin, std::min(begin + kPieceFloats, part.range.end)};
-    const auto values_of = [&](std::size_t slot) {
-      return std::span(values[slot]).first(piece.range.size());
-    };
-    for (std::size_t slot = 0; slot < slots; ++slot) memory_.state(slot).read(begin, values_of(slot));
-    optimize(piece, std::span(states).first(slots));
-    for (std::size_t slot = 0; slot < slots; ++slot)
-      memory_.state(slot).write(begin, values_of(slot), {key, static_cast<std::uint32_t>(slot)});
+  const auto values_of = [&](std::size_t slot) { return std::span(values[slot]).first(end - begin); };
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    memory_.state(slot).read(begin, values_of(slot));
+    states[slot] = values[slot].data();
   }
-}
-
-void Update::optimize(const Part& part, std::span<float* const> states) {
-  const auto& [begin, end] = part.range;
-  const optim::Slice slice(parameters_.subspan(begin, end - begin), gradients_.subspan(begin, end - begin),
-                           states, step_ - std::max(part.frozen_steps, uncounted_), part.is_vector);
-  optimizer_.step(slice, learning_rate_ * part.rate_factor);
+  optimize();
+  const PhiloxKey key = philox_key(seed_, Purpose::kRounding, static_cast<std::uint32_t>(step_));
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    memory_.state(slot).write(begin, values_of(slot), {key, static_cast<std::uint32_t>(slot)});
 }
 
 //   running = momentum * running + (1 - momentum) * mean over the step's micro-batches
@@ -242,10 +262,10 @@ void Update::update_statistics(Range range) {
 
 // The statistics are averaged too, because the last step's statistics do not fit the averaged weights. The
 // first step has no earlier average (as in Keras).
-void Update::update_average(Range range) {
+void Update::update_average(std::size_t begin, std::span<const float> parameters) {
   if (memory_.average().empty()) return;
-  optim::update_average(parameters_.subspan(range.begin, range.size()), step_ == 1 ? 0 : options_.ema,
-                        memory_.average().subspan(range.begin, range.size()));
+  optim::update_average(parameters, step_ == 1 ? 0 : options_.ema,
+                        memory_.average().subspan(begin, parameters.size()));
 }
 
 // The average of frozen parameters equals them bit for bit.

@@ -72,8 +72,9 @@ struct Convolution {
     // NaN shows elements that are not written.
     for (auto* values : {&y.values, &dx.values, &dweight, &dbias, &scratch})
       std::fill(values->span().begin(), values->span().end(), kUnset);
-    kernels->transform(shape.in_channels, shape.out_channels, weight.data(), u.data());
-    kernels->transform_transposed(shape.in_channels, shape.out_channels, weight.data(), transposed.data());
+    kernels->transform(shape.in_channels, shape.out_channels, weight.data(), false, u.data());
+    kernels->transform_transposed(shape.in_channels, shape.out_channels, weight.data(), false,
+                                  transposed.data());
   }
 
   void forward(bool relu, bool biased) {
@@ -280,6 +281,20 @@ TEST_CASE("Winograd's passes equal a loop in double precision") {
     Convolution by_pieces(*kernels, 1, 192 / kernels->block, 176 / kernels->block, 3, 4, 1, 1, 1, 1);
     CHECK(by_pieces.shape.by_pieces());  // its weights are transformed piece by piece
     check(std::move(by_pieces));
+  }
+}
+
+TEST_CASE("transformed weights are the same if other cores read them next, bit for bit") {
+  for (const WinogradKernels* kernels : available()) {
+    for (const auto& [in_blocks, out_blocks] : {std::pair{1, 1}, {2, 3}, {3, 5}}) {
+      const Convolution own(*kernels, 1, in_blocks, out_blocks, 4, 4, 1, 1, 1, 1);
+      AlignedBuffer<float> shared(own.u.size());
+      for (const bool transposed : {false, true}) {
+        const auto transform = transposed ? kernels->transform_transposed : kernels->transform;
+        transform(own.shape.in_channels, own.shape.out_channels, own.weight.data(), true, shared.data());
+        CHECK(std::ranges::equal(shared.span(), (transposed ? own.transposed : own.u).span()));
+      }
+    }
   }
 }
 

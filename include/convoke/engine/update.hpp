@@ -79,10 +79,13 @@ class Update {
   void apply(int worker);
   void to_floats(Range range);
   void clip(Range range);
-  void optimize(const Part& part);
-  void optimize(const Part& part, std::span<float* const> states);
+  void update_piece(const Part& part);
+  /// `parameters`: those of `part`, which may be a copy of them.
+  void update_piece(const Part& part, std::span<float> parameters);
+  void optimize(const Part& part, std::span<float> parameters);
   void update_statistics(Range range);
-  void update_average(Range range);
+  /// `parameters`: those from `begin` on.
+  void update_average(std::size_t begin, std::span<const float> parameters);
   void copy_frozen_to_average();
 
   const nn::ParameterLayout& layout_;
@@ -96,6 +99,7 @@ class Update {
   std::span<const std::int64_t> fixed_;   ///< the sums in fixed point, if there are any
   std::vector<Block> blocks_;             ///< together they cover all trainable parameters
   std::vector<std::vector<Part>> parts_;  ///< by worker of the node
+  bool in_pieces_;                        ///< parts are updated in pieces of kPieceFloats
   bool prepares_;                         ///< there are penalties, or a norm is needed
   std::function<void(int)> prepare_, apply_;
 

@@ -187,7 +187,7 @@ struct WorkingWeights::Copies {
     }
   };
   struct Copy {
-    std::function<void()> make;
+    std::function<void(bool shared)> make;
     std::size_t end;  ///< end of the copy in bytes from the start
   };
   std::shared_ptr<const ParameterLayout> layout;
@@ -195,7 +195,7 @@ struct WorkingWeights::Copies {
   std::vector<AlignedBuffer<std::byte>> scratch;
   std::vector<Copy> copies;
 
-  std::function<void()> reordering(const Desc& from, float* source, const Desc& to, std::byte* target) {
+  std::function<void(bool)> reordering(const Desc& from, float* source, const Desc& to, std::byte* target) {
     const dnnl::reorder::primitive_desc pd(engine(), from, engine(), to, attributes());
     scratch.emplace_back(pd.scratchpad_desc().get_size());
     auto reorder =
@@ -207,7 +207,7 @@ struct WorkingWeights::Copies {
     reorder->arguments = {{{DNNL_ARG_FROM, reorder->from.get()},
                            {DNNL_ARG_TO, reorder->to.get()},
                            {DNNL_ARG_SCRATCHPAD, reorder->scratch.get()}}};
-    return [reorder] { reorder->run(); };
+    return [reorder](bool) { reorder->run(); };
   }
 };
 
@@ -222,7 +222,9 @@ WorkingWeights::WorkingWeights(std::shared_ptr<const ParameterLayout> layout, co
     std::byte* const target = copies_->bytes.data() + offset;
     auto make = form.kind == WeightForm::Kind::kReordered
                     ? copies_->reordering(from, source, form.desc, target)
-                    : [=, form = form] { form.transform(source, reinterpret_cast<float*>(target)); };
+                    : [=, form = form](bool shared) {
+                        form.transform(source, reinterpret_cast<float*>(target), shared);
+                      };
     copies_->copies.push_back({std::move(make), offset + form.desc.get_size()});
   }
   copies_->layout = std::move(layout);
@@ -244,7 +246,7 @@ void WorkingWeights::refresh(int part, int parts) const {
     return total * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts);
   };
   for (const Copies::Copy& copy : copies_->copies) {
-    if (copy.end > cut(part) && copy.end <= cut(part + 1)) copy.make();
+    if (copy.end > cut(part) && copy.end <= cut(part + 1)) copy.make(parts > 1);
   }
 }
 

@@ -37,12 +37,12 @@ WeightForm::WeightForm(Kind transformed, const Desc& weight)
   desc = Desc({shape.weight_floats()}, kFloat, Format::a);
 }
 
-void WeightForm::transform(const float* from, float* to) const {
+void WeightForm::transform(const float* from, float* to, bool shared) const {
   assert(kind != Kind::kReordered);
   if (kind == Kind::kFlipped) return flip(from, to);
   const WinogradKernels& kernels = *winograd_kernels();
   const auto make = kind == Kind::kWinograd ? kernels.transform : kernels.transform_transposed;
-  make(in_channels_, out_channels_, from, to);
+  make(in_channels_, out_channels_, from, shared, to);
   // The kernels do not write the line after each point. It is cleared, because all of the form is the output
   // of a step: Network::first_non_finite() would find what the memory held before.
   const WinogradShape shape{.in_channels = in_channels_, .out_channels = out_channels_};

@@ -21,8 +21,8 @@ struct WeightForm {
   WeightForm(Kind transformed, const Desc& weight);
 
   /// Transforms weights (K, C, 3, 3) in blocks of the Winograd kernels, which must exist, or the weights of a
-  /// depthwise convolution in blocks of channels. Allocates nothing.
-  void transform(const float* from, float* to) const;
+  /// depthwise convolution in blocks of channels. `shared`: other cores read them next. Allocates nothing.
+  void transform(const float* from, float* to, bool shared = false) const;
 
   friend bool operator==(const WeightForm& a, const WeightForm& b) {
     return a.kind == b.kind && a.desc == b.desc;

@@ -2,6 +2,7 @@
 // The transforms of all filters (K / block, C / block, 3, 3, block of C, block of K), and back. Transformed
 // weights are stored in the order in which the products read them: [point][panel of output vectors][input
 // channel][vector].
+#include "convoke/core/non_temporal.hpp"
 #include "nn/kernels/winograd/simd.hpp"
 #include "nn/kernels/winograd/tiles.hpp"
 #include "nn/kernels/winograd/transforms.hpp"
@@ -50,23 +51,33 @@ struct Filters {
 };
 
 inline void transform_all(const Filters& filters, std::int64_t in_channels, std::int64_t out_channels,
-                          float* u) {
+                          bool shared, float* u) {
+  constexpr std::int64_t kChannels = 4, kStride = (kChannels * kPanel + 1) * kLanes;  // of `aside`
+  alignas(64) float aside[kPoints * kStride];
   const WinogradShape shape{.in_channels = in_channels, .out_channels = out_channels};
   const std::int64_t stride = shape.weight_stride(), blocks = out_channels / kLanes;
   for (std::int64_t k = 0; k < blocks; k += kPanel) {
-    const std::int64_t vectors = Panel(blocks, k).vectors;
-    filters.transform(0, in_channels, k, vectors, u, stride);
-    u += in_channels * vectors * kLanes;
+    const std::int64_t vectors = Panel(blocks, k).vectors, floats = vectors * kLanes;
+    if (!shared) filters.transform(0, in_channels, k, vectors, u, stride);
+    for (std::int64_t c = 0; shared && c < in_channels; c += kChannels) {
+      filters.transform(c, kChannels, k, vectors, aside, kStride);
+      const auto run = static_cast<std::size_t>(kChannels * floats);
+      for (std::int64_t point = 0; point < kPoints; ++point)
+        copy_non_temporal({aside + point * kStride, run}, {u + point * stride + c * floats, run});
+    }
+    u += in_channels * floats;
   }
+  fence_non_temporal();
 }
 
-void transform_weights(std::int64_t in_channels, std::int64_t out_channels, const float* w, float* u) {
-  transform_all({w, in_channels / kLanes, false}, in_channels, out_channels, u);
+void transform_weights(std::int64_t in_channels, std::int64_t out_channels, const float* w, bool shared,
+                       float* u) {
+  transform_all({w, in_channels / kLanes, false}, in_channels, out_channels, shared, u);
 }
 
 void transform_weights_transposed(std::int64_t in_channels, std::int64_t out_channels, const float* w,
-                                  float* u) {
-  transform_all({w, in_channels / kLanes, true}, out_channels, in_channels, u);
+                                  bool shared, float* u) {
+  transform_all({w, in_channels / kLanes, true}, out_channels, in_channels, shared, u);
 }
 
 /// A piece of the gradient of transformed weights: at most two vectors of input channels by a panel,

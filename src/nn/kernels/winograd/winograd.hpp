@@ -87,9 +87,11 @@ struct WinogradKernels {
   std::int64_t (*gradient_scratch_floats)(const WinogradShape& shape);
 
   /// Transforms w (K / block, C / block, 3, 3, block of C, block of K) to U, or to U^T for data_gradient:
-  /// weight_floats().
-  void (*transform)(std::int64_t in_channels, std::int64_t out_channels, const float* w, float* u);
-  void (*transform_transposed)(std::int64_t in_channels, std::int64_t out_channels, const float* w, float* u);
+  /// weight_floats(). `shared`: other cores read U next (copy_non_temporal).
+  void (*transform)(std::int64_t in_channels, std::int64_t out_channels, const float* w, bool shared,
+                    float* u);
+  void (*transform_transposed)(std::int64_t in_channels, std::int64_t out_channels, const float* w,
+                               bool shared, float* u);
 
   bool (*joins_gradients)(const WinogradShape& shape);
 
