@@ -28,22 +28,25 @@ struct Filters {
   /// Transforms channels [c, c + channels) by vectors [k, k + vectors) to [point][channel][vector].
   void transform(std::int64_t c, std::int64_t channels, std::int64_t k, std::int64_t vectors, float* to,
                  std::int64_t stride) const {
-    for (std::int64_t j = k; j < k + vectors; ++j, to += kLanes) {
-      float* at = to;
-      for (std::int64_t i = c; i < c + channels; ++i, at += vectors * kLanes) {
+    const std::int64_t line = vectors * kLanes;
+    for (std::int64_t i = c; i < c + channels; i += kColumns, to += kColumns * line) {
+      for (std::int64_t j = 0; j < vectors; ++j) {
+        float* const at = to + j * kLanes;
         if (transposed) {
-          const float* const from = w + (i / kLanes * in_blocks + j) * 9 * kLanes * kLanes + i % kLanes;
-          filter_points(
-              [&](int a, int b) __attribute__((always_inline)) {
-                return load_strided(from + (3 * a + b) * kLanes * kLanes, kLanes);
-              },
-              at, stride);
+          const float* const from = w + (i / kLanes * in_blocks + k + j) * 9 * kLanes * kLanes + i % kLanes;
+          Vec taps[9][kColumns];
+          for (int tap = 0; tap < 9; ++tap) load_columns(from + tap * kLanes * kLanes, taps[tap]);
+          for (int column = 0; column < kColumns; ++column)
+            filter_points(
+                [&](int a, int b) __attribute__((always_inline)) { return taps[3 * a + b][column]; },
+                at + column * line, stride);
         } else {
-          const float* const from = w + ((j * in_blocks + i / kLanes) * 9 * kLanes + i % kLanes) * kLanes;
-          filter_points(
-              [&](int a, int b)
-                  __attribute__((always_inline)) { return load(from + (3 * a + b) * kLanes * kLanes); },
-              at, stride);
+          const float* from = w + (((k + j) * in_blocks + i / kLanes) * 9 * kLanes + i % kLanes) * kLanes;
+          for (int column = 0; column < kColumns; ++column, from += kLanes)
+            filter_points(
+                [&](int a, int b)
+                    __attribute__((always_inline)) { return load(from + (3 * a + b) * kLanes * kLanes); },
+                at + column * line, stride);
         }
       }
     }
@@ -52,16 +55,16 @@ struct Filters {
 
 inline void transform_all(const Filters& filters, std::int64_t in_channels, std::int64_t out_channels,
                           bool shared, float* u) {
-  constexpr std::int64_t kChannels = 4, kStride = (kChannels * kPanel + 1) * kLanes;  // of `aside`
+  constexpr std::int64_t kStride = (kColumns * kPanel + 1) * kLanes;  // of `aside`
   alignas(64) float aside[kPoints * kStride];
   const WinogradShape shape{.in_channels = in_channels, .out_channels = out_channels};
   const std::int64_t stride = shape.weight_stride(), blocks = out_channels / kLanes;
   for (std::int64_t k = 0; k < blocks; k += kPanel) {
     const std::int64_t vectors = Panel(blocks, k).vectors, floats = vectors * kLanes;
     if (!shared) filters.transform(0, in_channels, k, vectors, u, stride);
-    for (std::int64_t c = 0; shared && c < in_channels; c += kChannels) {
-      filters.transform(c, kChannels, k, vectors, aside, kStride);
-      const auto run = static_cast<std::size_t>(kChannels * floats);
+    for (std::int64_t c = 0; shared && c < in_channels; c += kColumns) {
+      filters.transform(c, kColumns, k, vectors, aside, kStride);
+      const auto run = static_cast<std::size_t>(kColumns * floats);
       for (std::int64_t point = 0; point < kPoints; ++point)
         copy_non_temporal({aside + point * kStride, run}, {u + point * stride + c * floats, run});
     }
