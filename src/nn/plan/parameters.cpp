@@ -222,7 +222,10 @@ WorkingWeights::WorkingWeights(std::shared_ptr<const ParameterLayout> layout, co
     std::byte* const target = copies_->bytes.data() + offset;
     auto make = form.kind == WeightForm::Kind::kReordered
                     ? copies_->reordering(from, source, form.desc, target)
-                    : [=, form = form](bool shared) {
+                    : [=, form = form, floats = layout->slots()[slot].size](bool shared) {
+                        // The update may have written them past the caches, and transforms read them out of
+                        // order.
+                        for (std::size_t i = 0; i < floats; i += kAlignFloats) __builtin_prefetch(source + i);
                         form.transform(source, reinterpret_cast<float*>(target), shared);
                       };
     copies_->copies.push_back({std::move(make), offset + form.desc.get_size()});
