@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
@@ -18,8 +19,20 @@ namespace {
 // it.
 constexpr std::size_t kBlockFloats = std::size_t{1} << 14;
 
-// The size of pieces that are updated aside, which stay in the first level of the cache.
+// States in bf16 are converted in pieces of this size, which stay in the first level of the cache.
 constexpr std::size_t kPieceFloats = 1024;
+
+// Parameters are updated aside in pieces of this size: optimizers compute factors of a step in every call.
+constexpr std::size_t kAsideFloats = 8192;
+
+// The largest piece that an update makes in one call.
+std::size_t piece_floats(const UpdateOptions& options, const optim::Optimizer& optimizer, int workers) {
+  if (optimizer.scope() != optim::Scope::kWholeParameter) {
+    if (options.state_precision != nn::Precision::kFloat32) return kPieceFloats;
+    if (workers > 1) return kAsideFloats;
+  }
+  return std::numeric_limits<std::size_t>::max();
+}
 
 bool is_vector(const nn::ParameterSlot& slot) { return slot.spec.shape.rank() <= 1; }
 
@@ -40,8 +53,7 @@ Update::Update(const nn::ParameterLayout& layout, const UpdateOptions& options, 
       fixed_(memory.sums(0).fixed),
       blocks_(cut_blocks(layout)),
       parts_(share_out(team.size())),
-      in_pieces_(optimizer.scope() != optim::Scope::kWholeParameter &&
-                 (team.size() > 1 || options.state_precision != nn::Precision::kFloat32)),
+      piece_floats_(piece_floats(options, optimizer, team.size())),
       prepares_(options.clip_norm > 0 || std::any_of(blocks_.begin(), blocks_.end(), has_penalty)),
       prepare_([this](int worker) { prepare(worker); }),
       apply_([this](int worker) { apply(worker); }) {
@@ -171,11 +183,10 @@ void Update::prepare(int worker) {
 
 void Update::apply(int worker) {
   for (const Part& part : parts_[static_cast<std::size_t>(worker)]) {
-    const auto& [begin, end] = part.range;
-    const std::size_t step = in_pieces_ ? kPieceFloats : end - begin;
-    for (std::size_t at = begin; at < end; at += step) {
-      Part piece = part;
-      piece.range = {at, std::min(at + step, end)};
+    Part piece = part;
+    for (const std::size_t end = part.range.end; piece.range.begin < end;
+         piece.range.begin = piece.range.end) {
+      piece.range.end = piece.range.begin + std::min(end - piece.range.begin, piece_floats_);
       update_piece(piece);
     }
   }
@@ -192,8 +203,8 @@ void Update::apply(int worker) {
 // All workers read the parameters in the next step.
 void Update::update_piece(const Part& part) {
   const std::span<float> parameters = parameters_.subspan(part.range.begin, part.range.size());
-  if (team_.size() == 1 || !in_pieces_) return update_piece(part, parameters);
-  alignas(64) std::array<float, kPieceFloats> values;
+  if (team_.size() == 1 || parameters.size() > kAsideFloats) return update_piece(part, parameters);
+  alignas(64) std::array<float, kAsideFloats> values;
   const std::span<float> aside = std::span(values).first(parameters.size());
   std::ranges::copy(parameters, aside.begin());
   update_piece(part, aside);

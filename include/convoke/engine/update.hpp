@@ -99,7 +99,7 @@ class Update {
   std::span<const std::int64_t> fixed_;   ///< the sums in fixed point, if there are any
   std::vector<Block> blocks_;             ///< together they cover all trainable parameters
   std::vector<std::vector<Part>> parts_;  ///< by worker of the node
-  bool in_pieces_;                        ///< parts are updated in pieces of kPieceFloats
+  std::size_t piece_floats_;              ///< a part is updated in pieces of at most so many floats
   bool prepares_;                         ///< there are penalties, or a norm is needed
   std::function<void(int)> prepare_, apply_;
 

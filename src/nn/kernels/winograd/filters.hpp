@@ -70,7 +70,7 @@ inline void transform_all(const Filters& filters, std::int64_t in_channels, std:
     }
     u += in_channels * floats;
   }
-  fence_non_temporal();
+  if (shared) fence_non_temporal();
 }
 
 void transform_weights(std::int64_t in_channels, std::int64_t out_channels, const float* w, bool shared,

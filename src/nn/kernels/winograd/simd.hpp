@@ -72,7 +72,7 @@ inline void store(Bf16* at, Vec value) {
   narrow_piece<Halves, Words>(reinterpret_cast<const float*>(&value), at);
 }
 
-constexpr int kColumns = 4;
+constexpr int kColumns = 4;  // of load_columns
 /// Loads the first 4 values of each of kLanes rows of kLanes values. columns[i] gets value i of all rows.
 inline void load_columns(const float* rows, Vec* columns) {
   const Vec a = load_quarters(rows), b = load_quarters(rows + kLanes);
