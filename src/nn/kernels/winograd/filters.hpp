@@ -29,11 +29,11 @@ struct Filters {
   void transform(std::int64_t c, std::int64_t channels, std::int64_t k, std::int64_t vectors, float* to,
                  std::int64_t stride) const {
     const std::int64_t line = vectors * kLanes;
-    for (std::int64_t i = c; i < c + channels; i += kColumns, to += kColumns * line) {
-      for (std::int64_t j = 0; j < vectors; ++j) {
-        float* const at = to + j * kLanes;
+    for (std::int64_t j = k; j < k + vectors; ++j, to += kLanes) {
+      float* at = to;
+      for (std::int64_t i = c; i < c + channels; i += kColumns, at += kColumns * line) {
         if (transposed) {
-          const float* const from = w + (i / kLanes * in_blocks + k + j) * 9 * kLanes * kLanes + i % kLanes;
+          const float* const from = w + (i / kLanes * in_blocks + j) * 9 * kLanes * kLanes + i % kLanes;
           Vec taps[9][kColumns];
           for (int tap = 0; tap < 9; ++tap) load_columns(from + tap * kLanes * kLanes, taps[tap]);
           for (int column = 0; column < kColumns; ++column)
@@ -41,7 +41,7 @@ struct Filters {
                 [&](int a, int b) __attribute__((always_inline)) { return taps[3 * a + b][column]; },
                 at + column * line, stride);
         } else {
-          const float* from = w + (((k + j) * in_blocks + i / kLanes) * 9 * kLanes + i % kLanes) * kLanes;
+          const float* from = w + ((j * in_blocks + i / kLanes) * 9 * kLanes + i % kLanes) * kLanes;
           for (int column = 0; column < kColumns; ++column, from += kLanes)
             filter_points(
                 [&](int a, int b)
