@@ -1,6 +1,6 @@
-// What it costs two cores to exchange cache lines: a message there and back, and 384 kB that one core writes
-// and the other one reads, in turns. Tells whether they share an L3 cache, also where a virtual machine does
-// not.
+// Times the exchange of cache lines between two cores: a message there and back, and 384 kB that one core
+// writes and the other core reads. The times show whether both cores share an L3 cache. A virtual machine may
+// hide this.
 //   g++ -std=c++20 -O2 -pthread apps/bench/cache_lines.cpp -o cache_lines && ./cache_lines [WRITER READER]
 #include <emmintrin.h>
 #include <sched.h>
@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <thread>
 #include <vector>
 
@@ -20,53 +19,57 @@ constexpr int kFloats = 96 * 1024, kLine = 16;  // floats of the data, and of a 
 alignas(4096) float values[kFloats];
 alignas(128) std::atomic<int> turn{0};
 
-// Runs `work` on a core in every second of `turns` turns, from turn `first` on. Returns the median
-// microseconds.
-double take_turns(int core, int first, int turns, const std::function<void()>& work) {
-  using std::chrono::steady_clock;
+void stay_on(int core) {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   CPU_SET(core, &cores);
-  if (sched_setaffinity(0, sizeof cores, &cores) != 0) {
-    std::fprintf(stderr, "error: this process may not use core %d\n", core);
-    std::exit(1);
-  }
-  std::vector<double> times;
+  if (sched_setaffinity(0, sizeof cores, &cores) == 0) return;
+  std::fprintf(stderr, "error: this process may not use core %d\n", core);
+  std::exit(1);
+}
+
+// Calls `work` in every second of `turns` turns, from turn `first` on.
+template <class Work>
+void take_turns(int core, int first, int turns, const Work& work) {
+  stay_on(core);
   for (int mine = first; mine < turns; mine += 2) {
     while (turn.load(std::memory_order_acquire) != mine) {
     }
-    const auto begin = steady_clock::now();
     work();
-    times.push_back(std::chrono::duration<double, std::micro>(steady_clock::now() - begin).count());
     turn.store(mine + 1, std::memory_order_release);
   }
+}
+
+template <class Write, class Read>
+void alternate(int writer, int reader, int turns, const Write& write, const Read& read) {
+  turn = 0;
+  std::thread other([&] { take_turns(reader, 1, turns, read); });
+  take_turns(writer, 0, turns, write);
+  other.join();
+}
+
+double microseconds_of(void (*work)()) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> times) {
   std::ranges::sort(times);
   return times[times.size() / 2];
 }
 
-struct Result {
-  double write, read, seconds;
-};
-
-Result alternate(int writer, int reader, int turns, const std::function<void()>& write,
-                 const std::function<void()>& read) {
-  turn = 0;
-  Result result{};
-  const auto begin = std::chrono::steady_clock::now();
-  std::thread other([&] { result.read = take_turns(reader, 1, turns, read); });
-  result.write = take_turns(writer, 0, turns, write);
-  other.join();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return result;
-}
-
 void write_lines() {
-  for (int i = 0; i < kFloats; i += kLine) values[i] += 1;
+  for (int i = 0; i < kFloats; i += 4) _mm_store_ps(values + i, _mm_set1_ps(1));
 }
 
 void write_past_caches() {
   for (int i = 0; i < kFloats; i += 4) _mm_stream_ps(values + i, _mm_set1_ps(1));
   _mm_sfence();
+}
+
+void read_and_write_lines() {
+  for (int i = 0; i < kFloats; i += kLine) values[i] += 1;
 }
 
 void read_lines() {
@@ -82,14 +85,19 @@ int main(int count, char** arguments) {
   const int writer = count > 2 ? std::atoi(arguments[1]) : 0,
             reader = count > 2 ? std::atoi(arguments[2]) : 1;
   constexpr int kMessages = 100000;
-  const Result messages = alternate(
-      writer, reader, kMessages, [] {}, [] {});
-  std::printf("a message there and back: %.0f ns\n", messages.seconds / kMessages * 2e9);
+  const auto begin = std::chrono::steady_clock::now();
+  alternate(
+      writer, reader, 2 * kMessages, [] {}, [] {});
+  const std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - begin;
+  std::printf("a message there and back: %.0f ns\n", all.count() / kMessages);
   const auto compare = [&](const char* name, void (*write)(), void (*read)()) {
-    const Result result = alternate(writer, reader, 400, write, read);
-    std::printf("%-40s write %5.1f us, read %5.1f us\n", name, result.write, result.read);
+    std::vector<double> writes, reads;
+    alternate(
+        writer, reader, 400, [&] { writes.push_back(microseconds_of(write)); },
+        [&] { reads.push_back(microseconds_of(read)); });
+    std::printf("%-40s write %5.1f us, read %5.1f us\n", name, median(writes), median(reads));
   };
   compare("plain stores", write_lines, read_lines);
   compare("non-temporal stores", write_past_caches, read_lines);
-  compare("plain stores, the reader writes, too", write_lines, write_lines);
+  compare("plain stores, the reader writes, too", write_lines, read_and_write_lines);
 }

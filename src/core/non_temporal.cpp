@@ -8,32 +8,26 @@
 
 namespace convoke {
 
-#if defined(__SSE2__)
-
 // Only whole cache lines go past the caches: the processor collects the stores to a line before it sends it.
 void copy_non_temporal(std::span<const float> from, std::span<float> to) {
+  std::size_t copied = 0;
+#if defined(__SSE2__)
   constexpr std::size_t kLine = 16;
   const std::size_t past_line = reinterpret_cast<std::uintptr_t>(to.data()) / sizeof(float) % kLine;
-  const std::size_t head = std::min(to.size(), (kLine - past_line) % kLine);
-  std::size_t i = head;
-  std::copy_n(from.data(), head, to.data());
-  for (; i + kLine <= to.size(); i += kLine) {
-    for (std::size_t j = i; j < i + kLine; j += 4)
-      _mm_stream_ps(to.data() + j, _mm_loadu_ps(from.data() + j));
+  copied = std::min(to.size(), (kLine - past_line) % kLine);
+  std::copy_n(from.data(), copied, to.data());
+  for (; copied + kLine <= to.size(); copied += kLine) {
+    for (std::size_t i = copied; i < copied + kLine; i += 4)
+      _mm_stream_ps(to.data() + i, _mm_loadu_ps(from.data() + i));
   }
-  std::copy_n(from.data() + i, to.size() - i, to.data() + i);
-}
-
-void fence_non_temporal() { _mm_sfence(); }
-
-#else
-
-void copy_non_temporal(std::span<const float> from, std::span<float> to) {
-  std::copy_n(from.data(), to.size(), to.data());
-}
-
-void fence_non_temporal() {}
-
 #endif
+  std::copy_n(from.data() + copied, to.size() - copied, to.data() + copied);
+}
+
+void fence_non_temporal() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
 
 }  // namespace convoke

@@ -24,8 +24,8 @@ inline Vec relu(Vec value) { return _mm512_maskz_max_ps(0xFFFF, zero(), value); 
 inline Vec where_positive(Vec gate, Vec value) {
   return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(gate, zero(), _CMP_GT_OQ), value);
 }
-// With a mask for the same reason. Of each quarter of 4 values: a0 b0 a1 b1, a2 b2 a3 b3; a0 a1 b0 b1, a2 a3
-// b2 b3.
+// These four combine the first, second, ... four values of a with those of b. They return a0 b0 a1 b1,
+// a2 b2 a3 b3, a0 a1 b0 b1 and a2 a3 b2 b3. (The masks avoid the warning of GCC 12.)
 inline Vec interleave_low(Vec a, Vec b) { return _mm512_maskz_unpacklo_ps(0xFFFF, a, b); }
 inline Vec interleave_high(Vec a, Vec b) { return _mm512_maskz_unpackhi_ps(0xFFFF, a, b); }
 inline Vec low_halves(Vec a, Vec b) { return _mm512_shuffle_ps(a, b, 0x44); }
