@@ -151,7 +151,9 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
 Ids fraction_of(Ids ids, double fraction, std::uint64_t seed) {
   ensure(fraction > 0 && fraction <= 1, "a fraction is above 0 and at most 1");
   if (fraction == 1) return ids;
-  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * fraction));
+  constexpr double kRounding = 1e-6;  // 0.29 of 100 is 28.999... in binary
+  const auto kept =
+      static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * fraction + kRounding));
   if (kept == 0) {
     throw Error(fmt::format("a fraction of {} leaves none of {} samples to train", fraction, ids.size()),
                 "use a larger data.fraction, fewer members, or more samples");

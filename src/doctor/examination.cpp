@@ -17,7 +17,7 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/run/environment.hpp"
+#include "convoke/run/equal_ranks.hpp"
 #include "convoke/train/memory.hpp"
 #include "doctor/evidence.hpp"
 

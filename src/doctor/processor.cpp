@@ -14,7 +14,6 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/environment.hpp"
 #include "convoke/os/processors.hpp"
-#include "convoke/run/environment.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {

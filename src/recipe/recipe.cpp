@@ -12,7 +12,7 @@
 #include "convoke/nn/zoo.hpp"
 #include "convoke/os/file.hpp"
 #include "convoke/recipe/library.hpp"
-#include "convoke/run/environment.hpp"
+#include "convoke/run/equal_ranks.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {

@@ -14,6 +14,7 @@
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/run/environment.hpp"
+#include "convoke/run/equal_ranks.hpp"
 #include "convoke/run/stopping.hpp"
 #include "convoke/run/trace_file.hpp"
 #include "convoke/supervise/watchdog.hpp"

@@ -90,14 +90,12 @@ void add_train(JobSet& jobs, const JobOptions& options, const Layout& layout, co
 
 void add_ensemble(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe,
                   std::int64_t members, std::int64_t at_once) {
-  add_job(
-      jobs, options, "member", "each job of the array trains one member", layout,
-      {.run = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_ARRAY_JOB_ID}/member-$SLURM_ARRAY_TASK_ID\n",
-       .arguments = fmt::format("train {} --set ensemble.members={} --member \"$SLURM_ARRAY_TASK_ID\" \\\n"
-                                "  --output \"$run\" --resume",
-                                recipe, members),
-       .resumes = true},
-      {.then = run_of(options, "member")}, numbers(members, at_once));
+  add_job(jobs, options, "member", "each job of the array trains one member", layout,
+          {.run = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_ARRAY_JOB_ID}/member-$SLURM_ARRAY_TASK_ID\n",
+           .arguments =
+               fmt::format("train {} --member \"$SLURM_ARRAY_TASK_ID\" --output \"$run\" --resume", recipe),
+           .resumes = true},
+          {.then = run_of(options, "member")}, numbers(members, at_once));
   add_job(jobs, options, "gather", "combines its members into an ensemble that votes", small(layout),
           {.run = "run=${1:?the folder above those of the members}\n",
            .arguments = "gather \"$run\"/member-* --output \"$run/ensemble\""},

@@ -232,6 +232,7 @@ TEST_CASE("fractions are nested, keep the order of the ids, and depend only on t
     CHECK(std::abs(static_cast<double>(among) - 50) < 20);
   }
   CHECK(fraction_of(range(3), 0.4, 1).size() == 1);
+  CHECK(fraction_of(range(100), 0.29, 1).size() == 29);  // 0.29 * 100 < 29 in binary
   CHECK_THAT(error_of([] { fraction_of(range(3), 0.3, 1); }),
              Contains("a fraction of 0.3 leaves none of 3 samples"));
 }

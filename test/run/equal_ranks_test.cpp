@@ -1,4 +1,4 @@
-#include "convoke/run/environment.hpp"
+#include "convoke/run/equal_ranks.hpp"
 
 #include "convoke/os/environment.hpp"
 #include "support/catch.hpp"

@@ -24,7 +24,7 @@
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/run.hpp"
 #include "convoke/run/checkpoint.hpp"
-#include "convoke/run/environment.hpp"
+#include "convoke/run/equal_ranks.hpp"
 #include "convoke/supervise/watchdog.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/summary.hpp"

@@ -25,19 +25,4 @@ Settings environment(const Machine& machine, int threads);
 void describe_run(const RunFolder& folder, const std::string& recipe, const Machine& machine, int threads,
                   const mpi::Communicator& world);
 
-// Ranks of one job that were started differently wait for each other for ever, or train something that nobody
-// asked for. So they compare what must be the same.
-
-/// Throws Error on all ranks if a fact of a rank, such as {"dataset", "crc32:0bad1dea"}, differs from that of
-/// rank 0. Facts may be tables of facts. The message names the first such rank, its host, the fact and both
-/// values. Collective.
-void require_equal(const mpi::Communicator& world, const Settings& facts, const std::string& hint);
-
-/// Requires one build of Convoke with one MPI library on all ranks. Collective.
-void require_equal_programs(const mpi::Communicator& world);
-
-/// Requires one oneDNN with one instruction set on all ranks, because kernels of others round differently.
-/// Collective.
-void require_equal_arithmetic(const mpi::Communicator& world);
-
 }  // namespace convoke::run
