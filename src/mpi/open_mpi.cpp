@@ -92,22 +92,16 @@ void make_room_for_segments() {
   os::set_default("OMPI_MCA_btl_vader_backing_directory", "/tmp");
 }
 
-/// A process without mpirun also makes a folder, in $TMPDIR or /tmp. Where they are read-only, as in many
-/// containers, another one will do.
-void choose_session_folder() {
-  if (kVersion != 4 || launcher() || has_room(os::variable("TMPDIR").value_or("/tmp").c_str(), 1)) return;
-  for (const char* folder : {"/dev/shm", "/var/tmp", "."}) {
-    if (!has_room(folder, 1)) continue;
-    os::set_default("OMPI_MCA_orte_tmpdir_base", std::filesystem::absolute(folder).string());
-    return;
-  }
-}
-
-/// Without mpirun, Open MPI 4 starts a daemon (orted) beside the process: for MPI_Comm_spawn, which Convoke
-/// does not call. The daemon takes 0.1 s, and outlives the process; in a container without an init process it
-/// stays as a zombie. Processes that a launcher has started ignore this. The user's setting has priority.
-void start_no_daemon() {
-  if (kVersion == 4) os::set_default("OMPI_MCA_ess_singleton_isolated", "1");
+/// A process that no launcher has started is the only rank. By default, Open MPI 4 starts a daemon (orted)
+/// for it, for MPI_Comm_spawn, which Convoke does not call. The daemon takes 0.1 s, and outlives the process;
+/// in a container without an init process it stays as a zombie. Open MPI also makes a folder in $TMPDIR or
+/// /tmp, which may be read-only, for files that such a process does not have. Without the daemon all
+/// processes have the same folder, and one that ends removes it while another begins. The user's settings
+/// have priority.
+void be_the_only_rank() {
+  if (kVersion != 4 || launcher()) return;
+  os::set_default("OMPI_MCA_ess_singleton_isolated", "1");
+  os::set_default("OMPI_MCA_orte_create_session_dirs", "0");
 }
 
 using ShowHelp = int (*)(const char*, const char*, bool, ...);
@@ -131,8 +125,7 @@ void choose_settings() {
   choose_transport();
   choose_sums();
   make_room_for_segments();
-  choose_session_folder();
-  start_no_daemon();
+  be_the_only_rank();
 }
 
 LocalMessages::LocalMessages() : chosen_(kVersion == 4 && only_this_host() && !os::variable(kMessages)) {

@@ -9,6 +9,7 @@
 #include "support/files.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
+#include "support/variable.hpp"
 
 TEST_CASE("help shows examples, and needs no MPI") {
   REQUIRE(program("info", kWithoutMpi).code != 0);  // the guard works
@@ -34,6 +35,11 @@ TEST_CASE("a program without mpirun starts no process that outlives it") {
   CHECK(info.code == 0);
   CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
   CHECK(errno == ECHILD);
+}
+
+TEST_CASE("a program without mpirun makes no folder, which another one could remove") {
+  const Variable folder("OMPI_MCA_orte_tmpdir_base", "/proc/none");
+  program("info").ends(0);
 }
 
 TEST_CASE("layers lists the layers of recipes and shows one, without MPI") {
