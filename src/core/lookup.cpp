@@ -92,17 +92,18 @@ const std::string* find_value(const Values& values, const std::string& name) {
 
 }  // namespace
 
-std::vector<std::string> differences(const Values& then, const Values& now, std::string_view place) {
+std::vector<std::string> differences(const Values& then, const Values& now, std::string_view place,
+                                     std::string_view here) {
   std::vector<std::string> found;
   for (const auto& [name, value] : now) {
     const std::string* before = find_value(then, name);
     if (before != nullptr && *before == value) continue;
     found.push_back(
-        fmt::format("{}: {} {}, {} now", name, before == nullptr ? "absent" : *before, place, value));
+        fmt::format("{}: {} {}, {} {}", name, before == nullptr ? "absent" : *before, place, value, here));
   }
   for (const auto& [name, value] : then) {
     if (find_value(now, name) == nullptr)
-      found.push_back(fmt::format("{}: {} {}, absent now", name, value, place));
+      found.push_back(fmt::format("{}: {} {}, absent {}", name, value, place, here));
   }
   return found;
 }

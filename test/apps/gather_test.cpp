@@ -86,6 +86,7 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
   place.replace("recipe.toml", "filters = 8", "filters = 4", "narrow.toml");
   REQUIRE(place.run("train narrow.toml --quiet --output narrow" + member(1)).code == 0);
   REQUIRE(place.train("seed", member(1) + " --set seed=9").code == 0);
+  REQUIRE(place.train("clipped", member(1) + " --set train.clip_norm=0.5").code == 0);
   REQUIRE(place.train("short", member(1) + " --set train.epochs=2").code == 0);
   fs::copy(place / "m1", place / "unfinished", fs::copy_options::recursive);
   fs::remove(place / "unfinished/summary.json");
@@ -102,12 +103,14 @@ TEST_CASE("gather refuses runs that do not form an ensemble, and names the run a
   refused("m0 m1 m2 m1", "member 1 is in m1 and in m1", "once");
   refused("m0 narrow m2",
           "narrow and m0 cannot vote together: layer 1 has filters = 4 in one, 8 in the other", "one recipe");
-  refused("m0 seed m2", "m0 and seed are members of different ensembles: seed is 3 in one, 9 in the other",
+  refused("m0 seed m2", "m0 and seed are members of different ensembles: seed: 3 in one, 9 in the other",
           "one recipe");
-  refused("m0 short m2", "train.epochs is 3 in one, 2 in the other", "one recipe");
+  refused("m0 short m2", "train.epochs: 3 in one, 2 in the other", "one recipe");
+  for (const std::string runs : {"m0 clipped m2", "clipped m0 m2"})
+    refused(runs, "train.clip_norm: ", "one recipe");
   refused("m0 samples m2", "samples was trained on other samples than m0", "one dataset");
   refused("m0 unfinished m2", "unfinished: this run is not finished", "convoke train --resume unfinished");
-  refused("m0 sync", "train.mode is \"ensemble\" in one, \"sync\" in the other", "one recipe");
+  refused("m0 sync", "train.mode: \"ensemble\" in one, \"sync\" in the other", "one recipe");
   refused("sync", "sync: holds one synchronous model", "--member K");
   refused("m0 nowhere m2", "nowhere: is not a run folder", "finished runs");
   fs::create_directory(place / "empty");

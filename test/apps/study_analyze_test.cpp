@@ -49,6 +49,10 @@ TEST_CASE("a study is named by its folder") {
     place.run(std::string("study ") + command).ends(0).shows("6.25");
   write_file(place / "second.csv", "ranks,seconds\n1,11\n2,6.5\n");
   place.run("study analyze second.csv --again first").ends(0).shows("repetition: ");
+  for (const char* other : {"--again second.csv --output second.csv", "--machines m.toml --output m.toml"}) {
+    write_file(place / "m.toml", "");
+    place.refuses(std::string("study analyze first ") + other, "is also read, and would be replaced");
+  }
 }
 
 TEST_CASE("study analyze refuses invalid tables, and leaves no files") {

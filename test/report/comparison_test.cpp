@@ -94,6 +94,13 @@ TEST_CASE("a sweep is ranked by validation, not by test results, and lists the k
   CHECK(report::ranked(runs, recipes).warnings.empty());
   recipes[1].keys["ensemble.shards"] = "stratified";
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("not all validated on the same samples"));
+  for (report::NamedKeys& each : recipes)
+    each.keys["seed"] = each.name;  // chooses the samples of a bootstrap
+  for (const bool bootstrap : {false, true}) {
+    for (report::NamedKeys& each : recipes)
+      each.keys["ensemble.shards"] = bootstrap ? "bootstrap" : "stratified";
+    CHECK(report::ranked(runs, recipes).warnings.size() == (bootstrap ? 1 : 0));
+  }
   for (report::NamedKeys& each : recipes) each.keys["ensemble.shards"] = "full";
   recipes[3].keys["ensemble.members"] = "2";
   CHECK(report::ranked(runs, recipes).warnings.empty());

@@ -68,6 +68,8 @@ int study_analyze(const StudyAnalyzeOptions& options) {
   require_outputs(options.html, options.figures);
   if (!options.output.empty()) {
     for (const std::string& table : options.tables) os::require_other_file(options.output, table_of(table));
+    os::require_other_file(options.output, table_of(options.again));
+    os::require_other_file(options.output, options.machines);
     os::require_replaceable(options.output);
   }
   const study::AnalysisOptions wanted = analysis_options(options);

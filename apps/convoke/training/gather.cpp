@@ -133,16 +133,12 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
                               path.string(), dataset.file().string()),
                   "pass runs of one recipe on one dataset");
     }
-    for (const auto& [key, value] : values_of(other)) {
-      const auto same =
-          std::ranges::find_if(expected, [&key = key](const auto& entry) { return entry.first == key; });
-      const std::string before = same == expected.end() ? "not set" : same->second;
-      if (before == value) continue;
-      throw Error(
-          fmt::format("{} and {} are members of different ensembles: {} is {} in one, {} in the other",
-                      runs.front(), run, key, before, value),
-          "pass runs of one recipe");
-    }
+    const std::vector<std::string> differing =
+        differences(expected, values_of(other), "in one", "in the other");
+    if (differing.empty()) continue;
+    throw Error(fmt::format("{} and {} are members of different ensembles: {}", runs.front(), run,
+                            join(differing, "; ")),
+                "pass runs of one recipe");
   }
 }
 

@@ -36,9 +36,10 @@ std::vector<Settings> tables_at(const Settings& settings, std::string_view path)
 std::vector<std::pair<std::string, std::string>> flattened(const Settings& settings);
 
 /// Compares values by their names, in any order. Returns "train.epochs: 3 in the checkpoint, 5 now" for each
-/// name whose values differ, where `place` is "in the checkpoint". A value that is missing is "absent".
+/// name whose values differ, where `place` is "in the checkpoint" and `here` "now". A missing value is
+/// "absent".
 std::vector<std::string> differences(const std::vector<std::pair<std::string, std::string>>& then,
                                      const std::vector<std::pair<std::string, std::string>>& now,
-                                     std::string_view place);
+                                     std::string_view place, std::string_view here = "now");
 
 }  // namespace convoke

@@ -30,15 +30,16 @@ std::string text_of(const NamedKeys& run, const std::string& key, const char* ot
 }
 
 // Describes the samples for validation in words: a separate split, or the last part of the training samples
-// (of each shard, in an ensemble).
+// (of each shard, in an ensemble; chosen by the seed for bootstrap shards).
 std::string held_out(const NamedKeys& run) {
   const std::string split = text_of(run, "data.validation_split");
-  const bool fraction = !split.empty() && split.front() >= '0' && split.front() <= '9';
+  if (split.empty() || split.front() < '0' || split.front() > '9') return split;
+  std::string samples = split + " of " + text_of(run, "data.train_split");
   const std::string sharding = text_of(run, "ensemble.shards");
-  const bool shards = text_of(run, "train.mode").find("ensemble") != std::string::npos &&
-                      sharding.find("full") == std::string::npos;
-  return split + (fraction ? " of " + text_of(run, "data.train_split") : "") +
-         (fraction && shards ? ", " + sharding + ", " + text_of(run, "ensemble.members") : "");
+  const bool ensemble = text_of(run, "train.mode").find("ensemble") != std::string::npos;
+  if (!ensemble || sharding.find("full") != std::string::npos) return samples;
+  samples += ", " + sharding + ", " + text_of(run, "ensemble.members");
+  return samples + (sharding.find("bootstrap") != std::string::npos ? ", " + text_of(run, "seed") : "");
 }
 
 bool validated_alike(std::span<const RunResult> runs, std::span<const NamedKeys> recipes) {

@@ -126,7 +126,7 @@ TextTable comparison_table(const Analysis& analysis) {
 
 std::string verdict_text(const EqualCost& v) {
   if (v.better.empty()) return "not significant";
-  if (v.better == "unknown") return "single runs";
+  if (v.better == "unknown") return "single or equal runs";
   if (v.better == "dearer") return "synchronous, at higher cost";
   return v.better == "sync" ? "synchronous" : v.better;
 }
@@ -278,9 +278,11 @@ std::vector<TextTable> tables(const Analysis& analysis) {
 std::vector<std::string> remarks(const Analysis& analysis) {
   std::vector<std::string> all = analysis.notices;
   if (!analysis.machine.empty()) all.push_back("all runs used one machine: " + analysis.machine);
-  std::int64_t single = 0;
+  std::int64_t single = 0, equal = 0;
   for (const MeasuredConfiguration& configuration : analysis.configurations) {
     single += configuration.runs.size() == 1 ? 1 : 0;
+    const Statistics* accuracy = configuration.find("accuracy");
+    equal += accuracy != nullptr && accuracy->is_constant() ? 1 : 0;
     for (const auto& [name, statistics] : configuration.statistics) {
       const bool is_time = name == "makespan_seconds" || name == "epoch_seconds";
       if (is_time && statistics.is_constant()) {
@@ -296,6 +298,12 @@ std::vector<std::string> remarks(const Analysis& analysis) {
   if (single > 0) {
     all.push_back(fmt::format("{} of {} configurations {} one row only: no interval or test is possible",
                               single, analysis.configurations.size(), single == 1 ? "has" : "have"));
+  }
+  if (equal > 0) {
+    all.push_back(fmt::format(
+        "{} of {} configurations {} the same accuracy in all runs (one seed, or few test samples), so the scatter "
+        "is unknown and no test is possible",
+        equal, analysis.configurations.size(), equal == 1 ? "has" : "have"));
   }
   for (const Curve& curve : analysis.curves) {
     if (curve.base.workers() > 0) continue;

@@ -106,10 +106,11 @@ void check_column(std::string_view column, const Rows& rows, Audit& audit) {
 
 constexpr std::string_view kMean = "mean_over_ranks_seconds", kMakespan = "makespan_seconds";
 
-// The speed-up that a row claims, and the column it comes from.
+// The speed-up that a row claims.
 struct ClaimedSpeedup {
   Range speedup;
-  std::string text;  // "a decrease of 82.72 %"
+  std::string text;         // "a decrease of 82.72 %"
+  std::string_view column;  // whose base it is relative to
 };
 
 // Repeats scatter: for measured times, the lower end of the interval must exceed the number of workers.
@@ -126,14 +127,17 @@ Range with_scatter(Range speedup, const Rows& rows, const TableRow& row, std::st
 
 std::vector<ClaimedSpeedup> claims_of(const Rows& rows, const TableRow& row) {
   std::vector<ClaimedSpeedup> claims;
+  const std::string_view published = rows.base(row, kMakespan) != nullptr ? kMakespan : "epoch_seconds";
   if (const auto decrease = Rows::figure(row, "decrease_percent"); decrease && decrease->high < 100) {
     claims.push_back({Range{1, 1, 1} / one_minus(0.01 * *decrease),
-                      fmt::format("a decrease of {:.4g} %", decrease->value)});
+                      fmt::format("a decrease of {:.4g} %", decrease->value), published});
   }
-  if (const auto speedup = Rows::figure(row, "speedup")) claims.push_back({*speedup, "a printed speed-up"});
+  if (const auto speedup = Rows::figure(row, "speedup"))
+    claims.push_back({*speedup, "a printed speed-up", published});
   for (const TimeColumn& time : kTimes) {
     if (const auto speedup = rows.speedup(row, time.column)) {
-      claims.push_back({with_scatter(*speedup, rows, row, time.column), std::string(time.plural)});
+      claims.push_back(
+          {with_scatter(*speedup, rows, row, time.column), std::string(time.plural), time.column});
     }
   }
   return claims;
@@ -172,13 +176,9 @@ std::vector<AuditFinding> impossible_speedups(const Rows& rows) {
   std::map<std::string, Group> groups;
   for (const TableRow& row : rows) {
     Coordinates at = coordinates(row.measurement);
-    const TableRow* base = rows.base(row, kMakespan);
-    if (base == nullptr) base = rows.base(row, "epoch_seconds");
-    const double p =
-        rows.workers(row, base != nullptr && Rows::figure(*base, kMakespan) ? kMakespan : "epoch_seconds");
-    if (p <= 1) continue;
     for (const ClaimedSpeedup& claim : claims_of(rows, row)) {
-      if (claim.speedup.low <= p) continue;
+      const double p = rows.workers(row, claim.column);
+      if (p <= 1 || claim.speedup.low <= p) continue;
       at.ranks = 0;
       Group& group = groups[to_string(at)];
       const std::string workers = fmt::format("{:g}", p);

@@ -70,6 +70,12 @@ std::vector<std::size_t> baselines(std::span<const MeasuredConfiguration> config
   return first;
 }
 
+// Equal scores do not show how much scores scatter: the runs may have one seed, or few test samples.
+std::optional<WelchTest> test_of_scores(const Statistics& a, const Statistics& b) {
+  if (a.mean != b.mean && (a.is_constant() || b.is_constant())) return {};
+  return welch_test(a, b);
+}
+
 bool has_accuracy_and_cost(const MeasuredConfiguration& configuration) {
   const Statistics* cost = configuration.find("core_seconds");
   return configuration.find("accuracy") != nullptr && cost != nullptr && cost->mean > 0;
@@ -126,7 +132,7 @@ std::vector<Comparison> comparisons(std::span<const MeasuredConfiguration> confi
         if (varies == "variant" && baseline[a] < a) continue;
         if (!are_of_one_dataset(configurations[a], configurations[b])) continue;
         if (!are_neighbors(configurations[a].at, configurations[b].at, varies, configurations)) continue;
-        if (const auto test = welch_test(*x, *y)) {
+        if (const auto test = quantity == "accuracy" ? test_of_scores(*x, *y) : welch_test(*x, *y)) {
           all.push_back({a, b, std::string(varies), std::string(quantity), *test, 1});
           p.push_back(test->p);
         }
@@ -160,7 +166,7 @@ std::vector<EqualCost> at_equal_cost(std::span<const MeasuredConfiguration> conf
     verdict.core_seconds_ratio = configurations[best].find("core_seconds")->mean / cost;
     const Statistics &x = *ensemble.find("accuracy"), &y = *configurations[best].find("accuracy");
     verdict.difference = x.mean - y.mean;
-    verdict.test = welch_test(x, y);
+    verdict.test = test_of_scores(x, y);
     if (!verdict.test) {
       verdict.better = "unknown";
     } else if (verdict.test->p < 0.05) {
@@ -180,7 +186,8 @@ std::string sentence(const EqualCost& v, std::span<const MeasuredConfiguration> 
       fmt::format("{} against {}: ", described(configurations[ensemble_first ? v.ensemble : v.sync]),
                   described(configurations[ensemble_first ? v.sync : v.ensemble]));
   if (!v.test) {
-    text += fmt::format("{:.2f} points more, but one has a single run: no test is possible", points);
+    text += fmt::format("{:.2f} points more, but one has a single run, or equal ones: no test is possible",
+                        points);
   } else {
     const Interval by =
         ensemble_first ? v.test->interval : Interval{-v.test->interval.high, -v.test->interval.low};

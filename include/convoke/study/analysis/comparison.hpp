@@ -22,7 +22,7 @@ struct Comparison {
 /// Computes Welch's t-test of every two configurations with two runs or more that are equal in all
 /// coordinates except one; for ranks or threads, only of neighbors. More than 32 variants of one
 /// configuration are compared only with the first of them. Different fractions and datasets are different
-/// work and are not compared.
+/// work and are not compared, nor are different accuracies if all runs of one configuration have the same.
 std::vector<Comparison> comparisons(std::span<const MeasuredConfiguration> configurations);
 
 /// An ensemble and synchronous training of the same samples at equal core-seconds.
@@ -30,8 +30,8 @@ struct EqualCost {
   std::size_t ensemble = 0, sync = 0;  ///< indices of the configurations
   double core_seconds_ratio = 1;       ///< of the synchronous configuration / of the ensemble
   double difference = 0;               ///< accuracy of the ensemble - that of the synchronous configuration
-  std::optional<WelchTest> test = {};  ///< of the difference; none for single runs
-  /// "ensemble", "sync", "" (no significant difference), "unknown" (single runs), "dearer": the synchronous
+  std::optional<WelchTest> test = {};  ///< of the difference; none for single runs, and for equal ones
+  /// "ensemble", "sync", "" (no significant difference), "unknown" (no test), "dearer": the synchronous
   /// configuration, but for more core-seconds, which is not a verdict at equal cost.
   std::string better = {};
 };
