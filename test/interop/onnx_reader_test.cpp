@@ -69,10 +69,14 @@ std::string node(const std::string& op, const std::vector<std::string>& inputs, 
   return field(1, bytes + field(2, output) + field(3, "the " + op) + field(4, op) + attributes);
 }
 
-std::string floats(const std::string& name, const std::vector<std::int64_t>& dims, std::size_t count) {
-  const std::vector<float> values(count, 0.5F);
-  const std::string raw(reinterpret_cast<const char*>(values.data()), count * 4);
+std::string floats(const std::string& name, const std::vector<std::int64_t>& dims,
+                   const std::vector<float>& values) {
+  const std::string raw(reinterpret_cast<const char*>(values.data()), values.size() * 4);
   return field(5, dims_field(1, dims) + field(2, std::int64_t{1}) + field(8, name) + field(9, raw));
+}
+
+std::string floats(const std::string& name, const std::vector<std::int64_t>& dims, std::size_t count) {
+  return floats(name, dims, std::vector<float>(count, 0.5F));
 }
 
 std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
@@ -287,6 +291,46 @@ TEST_CASE("constants of a given shape in the form before opset 9") {
                     .opset = 8};
   CHECK(output_of(folder.read(model.bytes()), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 2) ==
         std::vector<double>{1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5, 12.5});
+}
+
+TEST_CASE("layers share an initializer only if both read its elements in the same order") {
+  const Folder folder;
+  const auto twice = [&](const std::string& second) {
+    const Model model{.graph = floats("w", {2, 2}, {1, 2, 3, 4}) + node("MatMul", {"x", "w"}, "a") + second,
+                      .input = {-1, 2}};
+    return folder.read(model.bytes());
+  };
+  const auto shares = [](const Imported& imported) {
+    const nn::Graph& graph = imported.models.description.graph;
+    return graph.shares(graph.nodes().back());
+  };
+  const Imported tied = twice(node("MatMul", {"a", "w"}, "y"));
+  CHECK(shares(tied));
+  CHECK(output_of(tied, {1, 0}) == std::vector<double>{7, 10});
+  for (const std::string& second :
+       {node("Gemm", {"a", "w"}, "y", setting("transB", 1)),
+        node("Transpose", {"w"}, "t", list_attribute("perm", {1, 0})) + node("MatMul", {"a", "t"}, "y")}) {
+    const Imported transposed = twice(second);
+    CHECK(!shares(transposed));
+    CHECK(output_of(transposed, {1, 0}) == std::vector<double>{5, 11});
+  }
+}
+
+TEST_CASE("a size of the batch on another axis is refused, and so is a bias along the batch") {
+  const Folder folder;
+  const std::string batch = integers("zero", {0}) + integers("one", {1}) + node("Shape", {"x"}, "dims") +
+                            node("Slice", {"dims", "zero", "one"}, "n");
+  const Model part{.graph = batch + node("Slice", {"x", "zero", "n", "one"}, "y"), .input = {-1, 6}};
+  CHECK_THAT(folder.error(part.bytes()), Contains("takes a part that depends on the size of the batch"));
+  const Model size{.graph = batch + integers("four", {4}) +
+                            node("Concat", {"n", "four", "n", "four"}, "sizes", setting("axis", 0)) +
+                            node("Resize", {"x", "", "", "sizes"}, "y"),
+                   .input = {-1, 4, 4, 4}};
+  CHECK_THAT(folder.error(size.bytes()), Contains("has a size that depends on the size of the batch"));
+  const Model bias{
+      .graph = floats("w", {6, 3}, 18) + floats("b", {3, 1}, 3) + node("Gemm", {"x", "w", "b"}, "y"),
+      .input = {-1, 6}};
+  CHECK_THAT(folder.error(bias.bytes()), Contains("its bias (3, 1) has not one number for each"));
 }
 
 TEST_CASE("a bias that depends on the size of the batch is refused") {

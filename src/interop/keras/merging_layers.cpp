@@ -210,12 +210,12 @@ std::vector<Value> broadcast(const Call& call, std::vector<Value> inputs) {
   // As NumPy: axes of extent 1 are put in front of the shorter shape, in Keras' order.
   std::size_t rank = 0;
   for (const Value& input : inputs) rank = std::max(rank, call.shape(input).rank());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Shape shape = call.keras_shape(inputs[i]);
-    if (shape.rank() == rank) continue;
+  const auto has_rank = [&](const Value& input) { return call.shape(input).rank() == rank; };
+  if (const auto shorter = std::ranges::find_if_not(inputs, has_rank); shorter != inputs.end()) {
     // The batch of the shorter one would meet an axis of the longer one.
-    throw Error(fmt::format("its inputs have different numbers of axes, {} and {}", shape.with_batch(),
-                            call.keras_shape(inputs.front()).with_batch()));
+    throw Error(fmt::format("its inputs have different numbers of axes, {} and {}",
+                            call.keras_shape(*shorter).with_batch(),
+                            call.keras_shape(*std::ranges::find_if(inputs, has_rank)).with_batch()));
   }
   const Shape to = common_shape(call, inputs);
   const bool scales = call.options().class_name == "Multiply" && to.rank() == 3;

@@ -178,15 +178,16 @@ std::size_t Call::add_weighted(const Settings& layer, std::vector<std::size_t> i
                                const std::optional<Constant>& bias) {
   const std::string key = bias ? weight.name + "\n" + bias->name : weight.name;
   const bool named = !weight.name.empty() && (!bias || !bias->name.empty());
-  const auto owner = import_.owners.find(key);
-  if (named && owner != import_.owners.end() &&
-      graph().node(owner->second).layer->settings() == nn::make_layer(layer)->settings()) {
-    return builder().share(owner->second, std::move(inputs));
-  }
+  const auto [begin, end] = import_.owners.equal_range(named ? key : "");
+  const auto owner = std::find_if(begin, end, [&](const auto& entry) {
+    return graph().node(entry.second.node).layer->settings() == nn::make_layer(layer)->settings() &&
+           entry.second.weight.floats() == weight.floats();  // not transposed, for example
+  });
+  if (owner != end) return builder().share(owner->second.node, std::move(inputs));
   const std::size_t node = add(layer, std::move(inputs), &weight);
   import_.give(node, "weight", weight);
   if (bias) import_.give(node, "bias", *bias);
-  if (named) import_.owners[key] = node;
+  if (named) import_.owners.insert({key, {node, weight}});
   return node;
 }
 

@@ -45,9 +45,14 @@ struct Import {
   const Input& input;
   ModelBuilder builder;
   std::map<std::string, Known> values = {};
-  std::set<const NodeProto*> absorbed = {};        ///< an earlier layer has taken in their constant
-  std::deque<ModelProto> branches = {};            ///< of If nodes whose condition is known
-  std::map<std::string, std::size_t> owners = {};  ///< nodes by the initializers that they use
+  std::set<const NodeProto*> absorbed = {};  ///< an earlier layer has taken in their constant
+  std::deque<ModelProto> branches = {};      ///< of If nodes whose condition is known
+  /// Layers with weights that later nodes may share, by the names of their initializers.
+  struct Owner {
+    std::size_t node = 0;
+    Constant weight;
+  };
+  std::multimap<std::string, Owner> owners = {};
 
   const Known* find(const std::string& name) const;
   /// Moves the numbers of a parameter to where `node` reads them, in the order of the file's tensor.

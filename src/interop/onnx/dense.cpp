@@ -84,7 +84,8 @@ void convert_gemm(Call& call) {
       call.refuse("its bias depends on the size of the batch");
     if (const std::optional<float> one = given.scalar(); one && units > 1) {
       bias = Constant::of_floats({units}, std::vector<float>(static_cast<std::size_t>(units), *one));
-    } else if (given.shape.elements() == units) {
+    } else if (given.shape.elements() == units &&
+               (units == 1 || given.shape[given.shape.rank() - 1] == units)) {
       bias = given.reshaped({units});
     } else {
       call.refuse(fmt::format("its bias {} has not one number for each of its {} outputs",

@@ -103,11 +103,12 @@ void convert_slice(Call& call) {
       continue;
     }
     if (steps[i].value == 0) call.refuse("has a step of 0");
+    if (starts[i].batch || ends[i].batch || steps[i].batch)
+      call.refuse("takes a part that depends on the size of the batch");
     const auto indices = slice_indices(dims[axis].value, starts[i].value, ends[i].value, steps[i].value);
     if (const View* view = std::get_if<View>(&x)) {
       x = every(call, *view, axis, indices, steps[i].value);
     } else {
-      if (starts[i].batch || ends[i].batch) call.refuse("takes a part that depends on the size of the batch");
       x = picked(call, x, axis, indices);
     }
   }

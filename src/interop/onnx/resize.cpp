@@ -135,7 +135,11 @@ void convert_resize(Call& call) {
   if (scales.empty() && call.has(3)) {
     const Constant& given = call.constant(3, "sizes");
     if (!given.is_numbers()) call.refuse("has sizes that are not whole numbers");
-    for (const Dim dim : given.numbers) sizes.push_back(dim.value);
+    for (std::size_t i = 0; i < given.numbers.size(); ++i) {
+      if (given.numbers[i].batch && (i >= axes.size() || !x.has_batch(axes[i])))
+        call.refuse("has a size that depends on the size of the batch");
+      sizes.push_back(given.numbers[i].value);
+    }
     const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
     if (policy != "stretch") call.refuse(fmt::format("keeps the aspect ratio ({})", policy));
   }

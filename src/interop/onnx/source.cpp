@@ -132,7 +132,8 @@ const Attribute* find_attribute(const NodeProto& node, const std::string& name) 
 std::string describe(const NodeProto& node) {
   const std::string op = (node.domain.empty() ? "" : node.domain + ".") + node.op;
   std::string name = node.name;
-  if (name.empty() && !node.outputs.empty()) name = "that gives " + node.outputs[0];
+  const auto given = std::ranges::find_if_not(node.outputs, &std::string::empty);
+  if (name.empty() && given != node.outputs.end()) name = "that gives " + *given;
   return fmt::format("node \"{}\" ({})", shortened(one_line(name), 120), shortened(one_line(op), 60));
 }
 
