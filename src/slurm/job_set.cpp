@@ -77,7 +77,7 @@ void add_prepare(JobSet& jobs, const JobOptions& options, const Layout& layout, 
   std::string arguments = fmt::format("prepare {} --output {}", shell_word(source), shell_word(dataset));
   if (!more.empty()) arguments += " " + more;
   add_job(jobs, options, "prepare", "all ranks make its dataset", layout, {.arguments = arguments});
-  jobs.result = dataset;
+  jobs.result = shell_word(dataset);
 }
 
 void add_train(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe) {
@@ -85,7 +85,7 @@ void add_train(JobSet& jobs, const JobOptions& options, const Layout& layout, co
       jobs, options, "train", "all ranks train one model", layout,
       {.run = kRun, .arguments = fmt::format("train {} --output \"$run\" --resume", recipe), .resumes = true},
       {.then = run_of(options, "train")});
-  jobs.result = "$run";
+  jobs.result = "\"$run\"";
 }
 
 void add_ensemble(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe,
@@ -100,7 +100,7 @@ void add_ensemble(JobSet& jobs, const JobOptions& options, const Layout& layout,
           {.run = "run=${1:?the folder above those of the members}\n",
            .arguments = "gather \"$run\"/member-* --output \"$run/ensemble\""},
           {.arguments = "\"$run\"", .then = "run=$run/ensemble\n"});
-  jobs.result = "$run";
+  jobs.result = "\"$run\"";
 }
 
 void add_sweep(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe,
@@ -122,7 +122,7 @@ void add_sweep(JobSet& jobs, const JobOptions& options, const Layout& layout, co
   for (std::int64_t i = 0; i < count; ++i) runs += fmt::format("{}\"$run/{}\"", i == 0 ? "" : " ", i);
   add_job(jobs, options, "compare", "compares its runs; arguments: their folders", kOneCore,
           {.arguments = "compare \"$@\""}, {.arguments = runs});
-  jobs.result = "$run";
+  jobs.result = "\"$run\"";
 }
 
 void add_study(JobSet& jobs, const JobOptions& job, const std::vector<StudyJobs>& sizes,
@@ -196,7 +196,7 @@ void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int6
                               .whatever = true,  // a failed run is a row of the table too
                               .arguments = "\"$study\" \"$here\"",
                               .then = record("collect")});
-  jobs.result = "$study";
+  jobs.result = "\"$study\"";
 }
 
 void add_evaluate(JobSet& jobs, const JobOptions& options, const Layout& layout) {
@@ -235,7 +235,7 @@ std::string submit_script(const JobSet& jobs, const JobOptions& options) {
     text += fmt::format("\n{0}=$({1})\necho \"{2}: job ${{{0}%%;*}}{3}\"\n{4}", job.variable, call,
                         job.script, job.options.empty() ? "" : " (" + job.options + ")", job.then);
   }
-  return text + fmt::format("\necho \"result: {}\"\n", jobs.result);
+  return text + fmt::format("\necho result: {}\n", jobs.result);
 }
 
 }  // namespace convoke::slurm

@@ -87,6 +87,10 @@ TEST_CASE("a run that fails is marked, the study continues, and --resume makes t
       .ends(1)
       .shows("FAILED: exit code 9: no second rank here (out");
   place.study("--resume").ends(0).shows("tiny-sync-2x1 run 1  makespan").never("tiny-sync-1x1 run");
+  // A repeat is missing before the last one, and this host has no calibration yet.
+  place.replace("out/measurements.csv", "tiny,sync,1,1,1,strong,,1,", "tiny,sync,1,1,1,strong,,2,");
+  fs::remove_all(place / "out/calibration");
+  place.study("--resume").ends(0).shows("tiny-sync-1x1 run 1  makespan");
 }
 
 TEST_CASE("a study that is stopped or killed loses only its current run") {
@@ -171,7 +175,7 @@ TEST_CASE("the jobs of a study take as few nodes as possible, and keep scripts t
     write_script(place / "bin/sinfo", "echo 'main*|up|infinite|" + count + "|4|16000|1:4:1|idle'\n");
     return place.run(command, "PATH=$PWD/bin:$PATH");
   };
-  const std::string study = "study s.toml --slurm --output out ";
+  const std::string study = "study s.toml --slurm --output out/ ";
   on_nodes("1", study).ends(1).shows("tiny-sync-5x1: 2 nodes are more than the 1 ").shows("use fewer ranks ");
   on_nodes("2", study + "--time 0").ends(1).shows("--time 0: a job needs time");
   on_nodes("2", study).ends(0);
@@ -191,6 +195,11 @@ TEST_CASE("the jobs of a study take as few nodes as possible, and keep scripts t
 
   place.replace("recipe.toml", "[run]\nthreads = 1\n", "");
   on_nodes("2", "slurm study recipe.toml --nodes 2 --dry-run").ends(0).shows("--nodes=2 --array=");
+  const std::string changed =
+      " --set data.fraction=0.5 --set train.mode=ensemble --set ensemble.members=2 --set run.threads=2";
+  on_nodes("2", "slurm study recipe.toml --nodes 2 --output jobs" + changed).ends(0);
+  CHECK_THAT(bytes_of(place / "jobs/submit.sh"), Contains("--nodes=2 ") && Contains("--cpus-per-task=2 "));
+  place.run("study jobs/study.toml --dry-run").ends(0).shows("--set data.fraction=0.5");
 }
 
 TEST_CASE("contended runs are repeated once, different bindings are detected, and both are marked") {

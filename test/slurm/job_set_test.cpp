@@ -111,6 +111,9 @@ TEST_CASE("submit.sh submits dependent jobs with the numbers from Slurm") {
                      "/report.sh runs/net-102/ensemble\n");
   CHECK(outcome.says("gather.sh: job 103\n"));
   CHECK(outcome.says("result: runs/net-102/ensemble"));
+  JobSet odd;
+  add_prepare(odd, options(), kLayout, "pictures", "$(date).h5", "");
+  CHECK(has(submit_script(odd, options()), "echo result: '$(date).h5'\n"));
 }
 
 TEST_CASE("a study is an array for each size of its configurations, and a job that collects their results") {

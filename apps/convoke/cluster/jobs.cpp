@@ -116,12 +116,21 @@ void plan_ensemble(const JobRequest& request, slurm::JobSet& jobs) {
 }
 
 // A study with one run of a recipe on 1, 2, 4, ... nodes, up to those of `largest`.
-study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& name,
+study::StudyFile study_on_nodes(const SlurmOptions& options, const recipe::Recipe& recipe,
                                 const slurm::Layout& largest) {
   study::StudyFile file;
-  file.name = name;
+  file.name = recipe.name;
   file.recipes = {options.recipe};
-  file.set = options.changes;
+  for (const std::string& change : options.changes) {  // a study file has its own keys for some of them
+    const std::string key = change.substr(0, change.find('='));
+    if (key == "data.fraction") {
+      file.fractions = {recipe.data.samples.fraction};
+    } else if (key == "train.mode") {
+      file.modes = {{.name = recipe.train.mode}};
+    } else if (key != "run.threads") {  // `largest` has them
+      file.set.push_back(change);
+    }
+  }
   file.ranks.clear();
   for (std::int64_t nodes = 1; nodes < largest.nodes; nodes *= 2)
     file.ranks.push_back(nodes * largest.ranks_per_node);
@@ -141,8 +150,8 @@ void plan_study(const JobRequest& request, slurm::JobSet& jobs) {
   const slurm::Layout largest = request.layout(workload_of(request.recipe, false));
   SlurmOptions spread = options;
   spread.layout.ranks_per_node = largest.ranks_per_node;  // otherwise fewer nodes might do
-  plan_study_jobs(study_on_nodes(options, request.recipe.name, largest), spread, request.job,
-                  request.partition, jobs);
+  plan_study_jobs(study_on_nodes(options, request.recipe, largest), spread, request.job, request.partition,
+                  jobs);
 }
 
 constexpr std::array kKinds{JobKind{"train", plan_train}, JobKind{"ensemble", plan_ensemble},

@@ -118,7 +118,7 @@ slurm::JobOptions job_options(const SlurmOptions& options, const std::string& na
 
 // jobs/NAME-KIND; for a study, next to its folder.
 fs::path default_folder(const SlurmOptions& options, const std::string& name) {
-  if (!options.study_folder.empty()) return options.study_folder + "-jobs";
+  if (!options.study_folder.empty()) return (fs::path(options.study_folder) / "").parent_path() += "-jobs";
   return fs::path("jobs") / (name + "-" + options.kind);
 }
 

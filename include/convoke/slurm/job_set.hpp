@@ -55,7 +55,7 @@ struct Submission {
 struct JobSet {
   std::vector<File> scripts;
   std::vector<Submission> submissions;
-  std::string result;            ///< the result of all jobs, which submit.sh prints
+  std::string result;            ///< the result of all jobs, which submit.sh prints, as a shell word
   std::string before;            ///< lines of submit.sh before the first submission; may be empty
   std::vector<File> files = {};  ///< further files next to the scripts
 };

@@ -208,6 +208,7 @@ RunOutcome ConfigurationRunner::run(const Configuration& configuration, std::int
   RunOutcome outcome;
   Measurement& run = outcome.measurement;
   run.started = os::utc_now();
+  loops_.calibrate(busy(configuration));  // unless they are known
   const double before = loops_.slowdown(busy(configuration));
 
   energy_.start();

@@ -120,7 +120,6 @@ RunOutcome run_task(const Task& task, const std::vector<Configuration>& configur
   if (made != earlier.end()) return {.measurement = *made, .failure = {}};
   const fs::path row = folder.row(configuration, task.repeat);
   fs::remove(row);
-  runner.calibrate({configuration});
   const Configuration* warming = quickest(
       configurations, [&](const Configuration& other) {  // configurations that fit into this job's cores
         return other.recipe == configuration.recipe && other.at.threads == configuration.at.threads &&
