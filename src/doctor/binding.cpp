@@ -27,7 +27,9 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 7> kLaunchers{"mpirun",  "mpiexec", "orterun", "orted",
                                                      "prterun", "prted",   "prte"};
 // Options and settings with which a user chooses where ranks run.
-constexpr std::array<std::string_view, 12> kChoices{"bind-to",
+constexpr std::array<std::string_view, 14> kChoices{"bind-to",
+                                                    "bind-to-core",
+                                                    "--am",
                                                     "map-by",
                                                     "cpu-set",
                                                     "cpu-list",
@@ -39,10 +41,13 @@ constexpr std::array<std::string_view, 12> kChoices{"bind-to",
                                                     "hwloc_default_binding_policy",
                                                     "rmaps_base_mapping_policy",
                                                     "rmaps_default_mapping_policy"};
+// Those of numactl; its other options choose memory.
+constexpr std::array kNumactl{"-C", "-N", "--physcpubind", "--cpunodebind"};
 constexpr std::array kVariables{
-    "OMPI_MCA_hwloc_base_binding_policy",    "OMPI_MCA_rmaps_base_mapping_policy",
-    "OMPI_MCA_hwloc_base_cpu_set",           "OMPI_MCA_rmaps_rank_file_path",
-    "PRTE_MCA_hwloc_default_binding_policy", "PRTE_MCA_rmaps_default_mapping_policy"};
+    "OMPI_MCA_hwloc_base_binding_policy",   "OMPI_MCA_rmaps_base_mapping_policy",
+    "OMPI_MCA_hwloc_base_cpu_set",          "OMPI_MCA_rmaps_rank_file_path",
+    "OMPI_MCA_hwloc_base_cpu_list",         "PRTE_MCA_hwloc_default_binding_policy",
+    "PRTE_MCA_rmaps_default_mapping_policy"};
 
 // A value of /proc/<pid>/status, such as "Cpus_allowed_list:\t0-1".
 std::string status(const fs::path& process, int pid, const std::string& key) {
@@ -57,11 +62,17 @@ bool is_launcher(std::string_view name) {  // Debian has names like "mpirun.open
   return std::find(kLaunchers.begin(), kLaunchers.end(), name.substr(0, name.find('.'))) != kLaunchers.end();
 }
 
-// Looks only at the launcher's own options, which end at the name of the program.
+// Looks only at the words before the name of the program: the launcher's options, and programs that choose
+// cores.
 bool says_where(const fs::path& process, int pid) {
   std::ifstream file(process / std::to_string(pid) / "cmdline", std::ios::binary);
+  bool numactl = false;
   for (std::string word; std::getline(file, word, '\0');) {
-    if (fs::path(word).filename() == "convoke") return false;
+    const fs::path name = fs::path(word).filename();
+    if (name == "convoke") return false;
+    if (name == "taskset") return true;
+    numactl = numactl || name == "numactl";
+    if (numactl && std::ranges::any_of(kNumactl, [&](auto o) { return word.starts_with(o); })) return true;
     for (const std::string_view choice : kChoices) {
       const std::size_t at = word.find_first_not_of('-');
       const std::string_view bare = at == std::string::npos ? std::string_view() : &word[at];
@@ -212,6 +223,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
       if (share == 0) continue;  // more ranks than cores: the system divides them
       const auto first = cores.begin() + static_cast<std::ptrdiff_t>(i * share);
       mine.assign(first, first + static_cast<std::ptrdiff_t>(share));
+      if (std::ranges::is_permutation(mine, of_rank(placements, ranks[i]).cores)) mine.clear();
     }
   }
   return better;

@@ -91,25 +91,18 @@ std::vector<Finding> examine_memory(const Demand& demand, const mpi::Communicato
   auto free = static_cast<double>(os::available_bytes());
   node.min(std::span(&free, 1));
   try {
-    const std::uint64_t rank = train::require_trainable(demand.job, demand.loaders, demand.groups, world);
-    // The host with the least memory left counts; the shared samples take their part of it.
-    double least = free - static_cast<double>(demand.window_bytes());
-    world.min(std::span(&least, 1));
+    const std::uint64_t rank =
+        train::require_trainable(demand.job, demand.loaders, demand.groups, world, demand.window_bytes()) -
+        os::resident_bytes();
+    world.min(std::span(&free, 1));  // the host with the least memory counts
     double most = static_cast<double>(rank) * node.size();
     world.max(std::span(&most, 1));
-    Finding finding{.severity = Severity::kOk, .subject = "memory"};
-    finding.evidence =
-        fmt::format("a rank takes {}, the {} of a host {}, the samples {}; {} are free", format_bytes(rank),
-                    counted(node.size(), "rank"), format_bytes(static_cast<std::uint64_t>(most)),
-                    demand.streamed ? "nothing (streamed)" : format_bytes(demand.window_bytes()),
-                    format_bytes(static_cast<std::uint64_t>(std::max(0.0, least) +
-                                                            static_cast<double>(demand.window_bytes()))));
-    if (most > least) {
-      finding.severity = Severity::kWarning;
-      finding.fix =
-          "use fewer ranks with more threads on each host, a smaller train.micro_batch, train.memory = \"low\", or data.memory";
-    }
-    return {finding};
+    return {
+        ok("memory", fmt::format("a rank takes {} more, the {} of a host {}, the samples {}; {} are free",
+                                 format_bytes(rank), counted(node.size(), "rank"),
+                                 format_bytes(static_cast<std::uint64_t>(most)),
+                                 demand.streamed ? "nothing (streamed)" : format_bytes(demand.window_bytes()),
+                                 format_bytes(static_cast<std::uint64_t>(free))))};
   } catch (const Error& error) {  // on all ranks
     return {doctor::error("memory", error.what(), error.hint())};
   }

@@ -188,7 +188,7 @@ run::Checkpoints checkpoints_of(const Job& job, const run::RunFolder& run, std::
 }
 
 std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
-                                const mpi::Communicator& world) {
+                                const mpi::Communicator& world, std::uint64_t unread) {
   require_samples(job, loaders, world);
   const nn::Graph trained = graph_in_epoch(job, job.loop.epochs);
   if (!single_value_batch_norm(trained).empty()) {
@@ -206,7 +206,7 @@ std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, cons
   require_soups(job, loaders);
   const data::Holdout first = samples_of(job, loaders, groups.mine);
   return require_memory(job, static_cast<std::int64_t>(first.train.size()), !first.validation.empty(),
-                        groups.group, world);
+                        groups.group, world, unread);
 }
 
 Training train_members(const Job& job, const DataLoaders& loaders, const Groups& groups,

@@ -126,7 +126,8 @@ std::uint64_t checkpoint_bytes(const Job& job) {
 }
 
 std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validates,
-                             const mpi::Communicator& group, const mpi::Communicator& world) {
+                             const mpi::Communicator& group, const mpi::Communicator& world,
+                             std::uint64_t unread) {
   const mpi::Communicator node = world.split_node();
   const nn::Graph trained = unfrozen_by(job.loop.stages, job.model.graph, 1);
   const bool one_model = job.loop.strategy->sums_gradients(std::max<std::int64_t>(0, job.loop.epochs - 1));
@@ -147,9 +148,10 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   node.sum(sums);
   const auto wanted = static_cast<std::uint64_t>(sums[0]);
   const auto held = static_cast<std::uint64_t>(sums[1]);
-  const std::uint64_t left = job.memory.node_bytes > 0
+  const std::uint64_t free = job.memory.node_bytes > 0
                                  ? job.memory.node_bytes - std::min(job.memory.node_bytes, held)
                                  : static_cast<std::uint64_t>(available);
+  const std::uint64_t left = free - std::min(free, unread);
 
   std::string what, hint;
   if (wanted > left && static_cast<double>(mine) == most) {

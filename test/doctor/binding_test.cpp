@@ -42,6 +42,9 @@ TEST_CASE("Open MPI's default for one and two ranks is fixed") {
   // Three ranks crowd one of two cores: the ranks divide both cores.
   CHECK(doctor::better_cores(std::vector{on(0, {1}), on(0, {1}), on(0, {1})}, alike(3, {.cores = {0, 1}}),
                              0) == Cores{{0, 1}, {0, 1}, {0, 1}});
+  // A rank that has its share stays.
+  CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {0})}, alike(2, {.cores = {0, 1}}), 0) ==
+        Cores{{}, {1}});
   // Neighbors in memory stay together: the order of the available cores counts.
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, {.cores = {0, 2, 1, 3}}), 0) ==
         Cores{{0, 2}, {1, 3}});
@@ -129,6 +132,21 @@ TEST_CASE("the launcher is found above scripts, with its options") {
 
   process(21, "mpirun", 10, "0-3", std::string("mpirun\0--bind-to\0core\0convoke\0", 29));
   CHECK(doctor::launching(21, processes.path()).chosen);
+  const auto chooses = [&](std::string command) {
+    std::ranges::replace(command, ' ', '\0');
+    process(22, "mpirun", 10, "0-3", command);
+    return doctor::launching(22, processes.path()).chosen;
+  };
+  CHECK(chooses("mpirun -n 1 --bind-to-core convoke train"));
+  CHECK(chooses("mpirun --am tune.conf convoke train"));
+  CHECK(chooses("mpirun -n 1 /usr/bin/taskset -c 1 convoke train"));
+  CHECK(chooses("mpirun -n 1 numactl --physcpubind=1 convoke train"));
+  CHECK_FALSE(chooses("mpirun -n 1 numactl --interleave=all convoke train"));
+  CHECK_FALSE(chooses("mpirun -n 1 convoke train --output taskset"));
+  {
+    const Variable list("OMPI_MCA_hwloc_base_cpu_list", "1");
+    CHECK(doctor::launching(20, processes.path()).chosen);
+  }
   const Variable policy("OMPI_MCA_hwloc_base_binding_policy", "core");
   CHECK(doctor::launching(20, processes.path()).chosen);
   CHECK(doctor::launching(10, processes.path()).cpus.empty());  // a shell, a batch system

@@ -99,11 +99,17 @@ TEST_CASE("a job that does not fit into memory is a finding, on all ranks") {
   const auto loader = pictures.loader();
   const convoke::train::DataLoaders loaders(loader);
   const auto groups = convoke::train::split(world(), job.ensemble.members);
-  const doctor::Demand plan{
-      .job = job, .loaders = loaders, .groups = groups, .dataset = "d.h5", .layout = {}};
+  doctor::Demand plan{.job = job, .loaders = loaders, .groups = groups, .dataset = "d.h5", .layout = {}};
   const auto fits = doctor::examine_memory(plan, world());
   CHECK(fits.size() == 1);
   CHECK(fits[0].severity == doctor::Severity::kOk);
+  // The samples take their part, although they are not in memory yet; the program so far counts once.
+  CHECK_THAT(fits[0].evidence, StartsWith("a rank takes ") && Contains(" more, "));
+  job.memory.node_bytes = std::uint64_t{1} << 50;
+  plan.layout.bytes = job.memory.node_bytes;
+  CHECK(doctor::examine_memory(plan, world())[0].severity == doctor::Severity::kError);
+  plan.streamed = true;
+  CHECK(doctor::examine_memory(plan, world())[0].severity == doctor::Severity::kOk);
   job.memory.node_bytes = std::uint64_t{1} << 20;
   const auto large = doctor::examine_memory(plan, world());
   CHECK(large.size() == 1);

@@ -21,7 +21,7 @@ struct Training {
 /// require_batch_statistics, require_soups and require_memory, and returns the result of the latter.
 /// Collective over `world`. Throws Error on all ranks.
 std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
-                                const mpi::Communicator& world);
+                                const mpi::Communicator& world, std::uint64_t unread = 0);
 
 /// Trains the job's members, each by its group. A member of an ensemble that fails (its loss diverges, its
 /// samples cannot be read, it runs out of memory) leaves the vote with a reason, and the others go on. A
