@@ -30,18 +30,20 @@ constexpr auto kSequence = GlobalPool::Over::kSequence;
 
 constexpr std::array kLayers{
     LayerEntry{"adaptive_average_pool", "pooling", kMaker<AdaptivePool, kAverage>,
-               "mean over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
+               "mean over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch",
+               range_of_some},
     LayerEntry{"adaptive_max_pool", "pooling", kMaker<AdaptivePool, kMax>,
-               "maximum over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
+               "maximum over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch",
+               range_of_some},
     LayerEntry{"add", "merging", kMaker<Add>, "sum of inputs of one shape; may have `activation`",
                range_of_sum},
     LayerEntry{"attention", "merging", kMaker<Attention>,
                "softmax(scale q kᵀ) v for each head, of query (L, F), key (S, F) and value (S, G): (L, G)"},
     LayerEntry{"average", "merging", kMaker<Average>, "mean of inputs of one shape", range_of_average},
     LayerEntry{"average_pool", "pooling", kMaker<Pool, kAverage>,
-               "mean over windows: (C, H, W) → (C, H', W')"},
+               "mean over windows: (C, H, W) → (C, H', W')", range_of_padded},
     LayerEntry{"average_pool1d", "pooling", kMaker<Pool1d, kAverage>,
-               "mean over windows along a sequence: (L, F) → (L', F)"},
+               "mean over windows along a sequence: (L, F) → (L', F)", range_of_padded},
     LayerEntry{"batch_norm", "normalization", kMaker<BatchNorm>,
                "normalizes each channel over a micro-batch of images, sequences or vectors"},
     LayerEntry{"channel_scale", "normalization", kMaker<ChannelScale>,
@@ -114,7 +116,8 @@ constexpr std::array kLayers{
                range_of_maximum},
     LayerEntry{"multiply", "merging", kMaker<Multiply>,
                "product of inputs of one shape; an input (C) or (C, 1, 1) scales the channels of images, (F) "
-               "the features of sequences"},
+               "the features of sequences",
+               range_of_product},
     LayerEntry{"permute", "structure", kMaker<Permute>, "reorders axes", range_of_same},
     LayerEntry{"prelu", "activation", kMaker<PRelu>,
                "x > 0 ? x : slope x with a learned slope for each channel"},
@@ -153,7 +156,7 @@ constexpr std::array kLayers{
                range_of_difference},
     LayerEntry{"tanh", "activation", kMaker<Activation, Activation::Function::kTanh>, "hyperbolic tangent",
                range_of_tanh},
-    LayerEntry{"zero_pad", "structure", kMaker<ZeroPad>, "zeroes around an image"},
+    LayerEntry{"zero_pad", "structure", kMaker<ZeroPad>, "zeroes around an image", range_of_padded},
 };
 
 /// Other names of the same layers, from Keras and the papers.
@@ -368,7 +371,7 @@ std::vector<Settings> describe_graph(const Graph& graph) {
   return layers;
 }
 
-ValueRange output_range(const Graph& graph) {
+std::vector<ValueRange> value_ranges(const Graph& graph) {
   std::vector<ValueRange> ranges;
   for (const Node& node : graph.nodes()) {
     ranges.emplace_back();
@@ -379,7 +382,7 @@ ValueRange output_range(const Graph& graph) {
     for (const std::size_t input : node.inputs) inputs.push_back(ranges[input]);
     ranges.back() = entry->range({graph, node, inputs});
   }
-  return ranges.back();
+  return ranges;
 }
 
 }  // namespace convoke::nn

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "convoke/core/settings.hpp"
 
@@ -61,6 +60,10 @@ ValueRange range_of_some(const RangeOfInputs& at) {
   return between(at.inputs[0].least, at.inputs[0].largest, at.values());
 }
 
+ValueRange range_of_padded(const RangeOfInputs& at) {
+  return between(std::min(at.inputs[0].least, 0.0), std::max(at.inputs[0].largest, 0.0), at.values());
+}
+
 ValueRange range_of_all_means(const RangeOfInputs& at) {
   const ValueRange& x = at.inputs[0];
   const double each = static_cast<double>(at.values()) / static_cast<double>(at.values_of(0));
@@ -96,6 +99,11 @@ ValueRange range_of_sum(const RangeOfInputs& at) {
 
 ValueRange range_of_difference(const RangeOfInputs& at) {
   return added(at.inputs[0], linear(at.inputs[1], -1, 0, at.values()));
+}
+
+ValueRange range_of_product(const RangeOfInputs& at) {
+  const bool negative = std::ranges::any_of(at.inputs, [](const ValueRange& x) { return x.least < 0; });
+  return negative ? ValueRange{} : ValueRange{.least = 0, .least_sum = 0};
 }
 
 ValueRange range_of_average(const RangeOfInputs& at) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "convoke/nn/graph.hpp"
 
@@ -33,8 +34,9 @@ struct RangeOfInputs {
 /// anything is known.
 using RangeOf = ValueRange (*)(const RangeOfInputs& at);
 
-ValueRange range_of_same(const RangeOfInputs& at);  ///< the numbers of the input in another order
-ValueRange range_of_some(const RangeOfInputs& at);  ///< each is one of the input's, or a mean of some
+ValueRange range_of_same(const RangeOfInputs& at);    ///< the numbers of the input in another order
+ValueRange range_of_some(const RangeOfInputs& at);    ///< each is one of the input's, or a mean of some
+ValueRange range_of_padded(const RangeOfInputs& at);  ///< the same, or 0, or a mean with zeroes
 ValueRange range_of_all_means(
     const RangeOfInputs& at);  ///< means of equally many, which use each number once
 ValueRange range_of_softmax(const RangeOfInputs& at);
@@ -45,12 +47,13 @@ ValueRange range_of_relu6(const RangeOfInputs& at);
 ValueRange range_of_rescale(const RangeOfInputs& at);
 ValueRange range_of_sum(const RangeOfInputs& at);
 ValueRange range_of_difference(const RangeOfInputs& at);
+ValueRange range_of_product(const RangeOfInputs& at);
 ValueRange range_of_average(const RangeOfInputs& at);
 ValueRange range_of_maximum(const RangeOfInputs& at);
 ValueRange range_of_concat(const RangeOfInputs& at);
 ValueRange range_of_elementwise(const RangeOfInputs& at);  ///< comparisons, and bounds by a number
 
-/// Returns the range of the network's output.
-ValueRange output_range(const Graph& graph);
+/// Returns the range of each node's value.
+std::vector<ValueRange> value_ranges(const Graph& graph);
 
 }  // namespace convoke::nn

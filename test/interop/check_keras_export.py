@@ -29,12 +29,13 @@ H5_OF_KERAS_2 = {"attention", "attention-other"}
 
 
 def run_keras(library, file, samples):
+    """Returns the outputs of the layers one by one, and those of the graph that TensorFlow rewrites for predict()."""
     model = library.models.load_model(file)
     if not model.compiled if library is keras else model.optimizer is None:
         raise ValueError("not compiled")
     if samples.ndim == 4:
         samples = samples.transpose(0, 2, 3, 1)
-    outputs = np.asarray(model(samples, training=False))
+    outputs = np.asarray(model(samples, training=False)), model.predict(samples, verbose=0)
     library.backend.clear_session()
     return outputs
 
@@ -47,14 +48,14 @@ def examine(check):
             return check.say(f"refused: {error}")
         raise ValueError("not refused")
     file = check.export("keras", ".keras")
-    check.compare(run_keras(keras, file, check.samples))
+    check.compare(*run_keras(keras, file, check.samples))
     file = check.export("h5", ".h5")
     if check.name not in H5_OF_KERAS_2:
-        check.compare(run_keras(keras, file, check.samples))
-    check.compare(run_keras(tf_keras, file, check.samples))
+        check.compare(*run_keras(keras, file, check.samples))
+    check.compare(*run_keras(tf_keras, file, check.samples))
     if check.normalizes:
-        check.compare(run_keras(keras, check.export("keras", ".keras", "--raw-input"), check.raw_samples))
-        check.compare(run_keras(tf_keras, check.export("h5", ".h5", "--raw-input"), check.raw_samples))
+        check.compare(*run_keras(keras, check.export("keras", ".keras", "--raw-input"), check.raw_samples))
+        check.compare(*run_keras(tf_keras, check.export("h5", ".h5", "--raw-input"), check.raw_samples))
 
 
 if __name__ == "__main__":

@@ -46,13 +46,14 @@ class Check:
         self.exports.convert(self.model, file, form, *options)
         return file
 
-    def compare(self, outputs):
-        if outputs.shape != self.expected.shape:
-            raise ValueError(f"shape {outputs.shape} instead of {self.expected.shape}")
-        scale = np.abs(self.expected).max() or 1.0
-        self.worst = max(self.worst, float(np.abs(outputs - self.expected).max() / scale))
-        if not self.worst <= self.tolerance:
-            raise ValueError(f"difference {self.worst:.1e}")
+    def compare(self, *results):
+        for outputs in results:
+            if outputs.shape != self.expected.shape:
+                raise ValueError(f"shape {outputs.shape} instead of {self.expected.shape}")
+            scale = np.abs(self.expected).max() or 1.0
+            self.worst = max(self.worst, float(np.abs(outputs - self.expected).max() / scale))
+            if not self.worst <= self.tolerance:
+                raise ValueError(f"difference {self.worst:.1e}")
 
     def say(self, remark):
         self.remarks.append(remark)

@@ -374,6 +374,25 @@ TEST_CASE("models that Convoke writes for Keras and as ONNX come back with the s
   }
 }
 
+TEST_CASE("a padded maximum comes back from Keras as one layer, also in the form of earlier versions") {
+  const SampleModel earlier{
+      "earlier",
+      R"({"input":[3,8,9],"layers":[{"layer":"rescale","scale":0.0,"offset":1.0},)"
+      R"({"layer":"zero_pad","padding":[1,0,1,1]},{"layer":"rescale","scale":1e30,"offset":-1e30},)"
+      R"({"layer":"zero_pad","padding":[1,0,1,1],"name":"x","inputs":["input"]},)"
+      R"({"layer":"add","inputs":["x","rescale_2"]},{"layer":"max_pool","size":3,"stride":2}]})"};
+  const TemporaryFolder folder;
+  const fs::path file = folder / "model.keras";
+  const nn::Graph expected = make_sample(sample_model("max_pool-padded")).description.graph;
+  for (const SampleModel& written : {earlier, sample_model("max_pool-padded")}) {
+    write_model(file, make_sample(written), "keras");
+    const nn::Graph graph = read_model(file).models.description.graph;
+    CHECK(graph.nodes().size() == expected.nodes().size());
+    REQUIRE(graph.node(1).layer->type() == "max_pool");
+    CHECK(graph.node(1).layer->settings() == expected.node(1).layer->settings());
+  }
+}
+
 TEST_CASE("layers without a name get the one that Keras derives from their class") {
   // keras.src.utils.naming.to_snake_case, Keras 3.15
   CHECK(keras::snake_case("PReLU") == "p_re_lu");

@@ -108,6 +108,16 @@ TEST_CASE("a flattened image is reordered only where another layer than a dense 
   CHECK(WrittenH5(sample("shared")).layer("flatten_1_channels_first")["class_name"] == "Permute");
 }
 
+// A sum with -1e30 leaves nothing of the numbers where TensorFlow adds constants in another order.
+TEST_CASE("padding below all numbers adds no large constant to them") {
+  const auto count = [](const Names& classes, const char* name) { return std::ranges::count(classes, name); };
+  const Names below = WrittenH5(sample("max_pool-padded")).classes();
+  CHECK(count(below, "Add") == 0);
+  CHECK(count(below, "ReLU") == 1);
+  CHECK(count(below, "Subtract") == 1);
+  CHECK(count(WrittenH5(sample("max_pool-relu")).classes(), "Subtract") == 0);  // zeroes do
+}
+
 TEST_CASE("shared layers are called twice and stored once") {
   const WrittenH5 written(sample("shared"));
   CHECK(written.layer("conv")["inbound_nodes"].size() == 2);

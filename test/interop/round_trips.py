@@ -72,7 +72,7 @@ def keras_trips(trip):
             run = trip.train(f"{name}-{form}", file=f"{name}.{form}")
             trip.convoke("export", run, "--format", form, "-o", f"back.{form}")
             back = keras.models.load_model(trip.convoke.folder / f"back.{form}")
-            trip.compare(f"Keras {name} .{form}", run, in_parts(lambda x: back(x, training=False), samples))
+            trip.compare(f"Keras {name} .{form}", run, back.predict(samples, verbose=0))
 
 
 def onnx_trips(trip):

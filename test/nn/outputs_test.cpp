@@ -75,6 +75,22 @@ TEST_CASE("probabilities stay probabilities through layers that keep them") {
   CHECK(ends_in(build_graph({3, 2, 2}, {kSoftmax, {{"layer", "global_average_pool"}}})) == "softmax");
 }
 
+TEST_CASE("numbers stay above 0 through sums, products, means and padding") {
+  const auto never = [](std::vector<Settings> layers, const Settings& last) {
+    layers.push_back({{"layer", "relu"}, {"name", "other"}, {"inputs", Value::Array{"input"}}});
+    layers.push_back(last);
+    const Graph graph = build_graph({2, 4, 4}, layers);
+    return never_negative(graph, graph.nodes().size() - 1);
+  };
+  for (const char* merging : {"add", "multiply", "concat", "average", "maximum"}) {
+    const Settings last{{"layer", merging}, {"inputs", Value::Array{"x", "other"}}};
+    CHECK(never({{{"layer", "relu"}, {"name", "x"}}}, last));
+    CHECK(never({{{"layer", "silu"}, {"name", "x"}}}, last) == (merging == std::string("maximum")));
+  }
+  for (const char* layer : {"average_pool", "max_pool", "zero_pad"}) CHECK(never({}, {{"layer", layer}}));
+  CHECK(!never({}, {{"layer", "conv2d"}, {"filters", 2}, {"kernel", 1}}));
+}
+
 TEST_CASE("the key `outputs` of a loss decides, and otherwise the network") {
   const Graph logits = network({kDense}), flat = network({kDense, kImage, kSoftmax, kFlatten});
   const auto with = [](const char* outputs) {

@@ -104,6 +104,48 @@ Value convert_pool(const Call& call) {
   return call.add(settings_from(call), x);
 }
 
+/// A layer's type and settings.
+using Step = std::pair<std::string_view, Settings>;
+
+// Goes back from `node` through layers that are these steps; nothing if they are others.
+std::optional<std::size_t> before(const nn::Graph& graph, std::size_t node, const std::vector<Step>& steps) {
+  for (const auto& [type, settings] : steps) {
+    const nn::Node& at = graph.node(node);
+    if (at.layer == nullptr || at.layer->type() != type || at.layer->settings() != settings) return {};
+    node = at.inputs[0];
+  }
+  return node;
+}
+
+// The border of an image that has numbers below all others there, as written/pooling.cpp pads for a maximum:
+// x - relu(1e30 - 1e30 m); earlier versions wrote x + (1e30 m - 1e30), which graphs of TensorFlow reorder.
+const nn::Node* border_below(const nn::Graph& graph, const nn::Node& image) {
+  if (image.inputs.size() != 2) return nullptr;
+  const nn::Node& border = graph.node(image.inputs[0]);
+  if (border.layer == nullptr || border.layer->type() != "zero_pad") return nullptr;
+  const bool subtracts = image.layer->type() == "subtract";
+  const double scale = subtracts ? -1e30 : 1e30;
+  std::vector<Step> steps{{"rescale", {{"scale", scale}, {"offset", -scale}}},
+                          {"zero_pad", border.layer->settings()},
+                          {"rescale", {{"scale", 0.0}, {"offset", 1.0}}}};
+  if (subtracts) steps.insert(steps.begin(), {"relu", {}});
+  const bool below = (subtracts || image.layer->type() == "add") &&
+                     before(graph, image.inputs[1], steps) == border.inputs[0];
+  return below ? &border : nullptr;
+}
+
+Value convert_max_pool(const Call& call) {
+  Value x = unmasked(call.plain_input());
+  Settings layer = settings_from(call);
+  const nn::Graph& graph = call.builder().graph();
+  const nn::Node* const border = border_below(graph, graph.node(x.node));
+  if (border != nullptr && call.config().text("padding", "valid") == "valid") {
+    layer.set("padding", *border->layer->settings().find("padding"));
+    x.node = border->inputs[0];
+  }
+  return call.add(layer, x);
+}
+
 // A sequence (L, F) is pooled as an image (F, L, 1).
 Value convert_adaptive_pool(const Call& call) {
   const std::string_view layer = layer_of(call.options().class_name);
@@ -158,7 +200,7 @@ const std::initializer_list<LayerClass> kWindowClasses{
     LayerClass{"GlobalMaxPooling1D", convert_global_pool, "global_max_pool1d"},
     LayerClass{"GlobalMaxPooling2D", convert_global_pool, "global_max_pool"},
     LayerClass{"MaxPooling1D", convert_pool, "max_pool1d"},
-    LayerClass{"MaxPooling2D", convert_pool, "max_pool"},
+    LayerClass{"MaxPooling2D", convert_max_pool, "max_pool"},
     LayerClass{"SeparableConv1D", convert_separable_conv1d},
     LayerClass{"SeparableConv2D", convert_convolution, "separable_conv2d"},
 };

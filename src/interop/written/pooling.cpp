@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "convoke/nn/losses/outputs.hpp"
 #include "interop/keras/composition.hpp"
 #include "interop/layer_tables.hpp"
 #include "interop/onnx/emission.hpp"
@@ -149,28 +150,17 @@ KerasTensor from_image_form(Composition& c, const KerasTensor& y) {
   return c.node.shape.rank() == 3 ? y : c.reshape("sequence", y, c.output());
 }
 
-// True if no element of the node's value is below 0, so that zeroes do not change a maximum.
-bool never_negative(const nn::Graph& graph, const nn::Node* node) {
-  while (node->layer != nullptr) {
-    const std::string_view type = node->layer->type();
-    if (type.ends_with("pool") || type == "dropout" || type == "zero_pad") {
-      node = &graph.node(node->inputs[0]);
-      continue;
-    }
-    return type == "relu" || type == "relu6" || type == "sigmoid" || type == "softmax";
-  }
-  return false;
-}
-
-// Padding that never is a maximum. Keras only pads with zeroes: x + (1e30 m - 1e30), where m is 1 inside and
-// 0 in the border, is exactly x inside.
+// Padding that never is a maximum. Keras only pads with zeroes: x - relu(1e30 - 1e30 m), where m is 1 inside
+// and 0 in the border, is exactly x inside. Without the relu, TensorFlow's graphs would add the constants to
+// x one after the other, which leaves nothing of x. keras/window_layers.cpp reads this form.
 KerasTensor pad_below(Composition& c, const KerasTensor& x, const nn::Border& border) {
   constexpr double kLow = 1e30;
   const KerasTensor ones = c.layer("ones", "Rescaling", {{"scale", 0.0}, {"offset", 1.0}}, x, x.shape);
   const KerasTensor inside = c.zero_pad(ones, border);
-  const KerasTensor low =
-      c.layer("low", "Rescaling", {{"scale", kLow}, {"offset", -kLow}}, inside, inside.shape);
-  return c.layer("padded", "Add", Json::object(), {c.zero_pad(x, border), low}, inside.shape);
+  const KerasTensor outside =
+      c.layer("outside", "Rescaling", {{"scale", -kLow}, {"offset", kLow}}, inside, inside.shape);
+  const KerasTensor depth = c.layer("depth", "ReLU", Json::object(), outside, inside.shape);
+  return c.layer("padded", "Subtract", Json::object(), {c.zero_pad(x, border), depth}, inside.shape);
 }
 
 KerasTensor largest_along(Composition& c, const KerasTensor& x, const Windows& windows, std::size_t axis) {
@@ -202,7 +192,7 @@ KerasTensor compose_max_pool(Composition& c) {
   }
   const ImageForm form = as_image_form(c, axes);
   const nn::Border border = border_of(form.axes);
-  const bool plain = never_negative(c.model().graph, &c.model().graph.node(c.node.inputs[0]));
+  const bool plain = nn::never_negative(c.model().graph, c.node.inputs[0]);
   const KerasTensor x = plain ? c.zero_pad(form.x, border) : pad_below(c, form.x, border);
   const Shape output{form.axes[0].output, form.axes[1].output, c.channels()};
   return from_image_form(c, c.layer("", "MaxPooling2D", pool_config(form.axes, "valid"), x, output));

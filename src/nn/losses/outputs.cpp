@@ -9,9 +9,11 @@
 namespace convoke::nn {
 
 std::string_view activation_of_outputs(const Graph& graph) {
-  const ValueRange range = output_range(graph);
+  const ValueRange range = value_ranges(graph).back();
   return range.is_distribution() ? "softmax" : range.within(-1e-6, 1 + 1e-6) ? "sigmoid" : "";
 }
+
+bool never_negative(const Graph& graph, std::size_t node) { return value_ranges(graph)[node].least >= 0; }
 
 bool outputs_are_activated(const Graph& graph, const Loss& loss) {
   const std::string_view activation = loss.activation();

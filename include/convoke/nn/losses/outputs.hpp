@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -14,6 +15,9 @@ namespace convoke::nn {
 /// outputs are at least 0 and have the sum 1, "sigmoid" if each output lies in [0, 1], "" if neither is
 /// known.
 std::string_view activation_of_outputs(const Graph& graph);
+
+/// True if no number of this node's value is below 0, for every input.
+bool never_negative(const Graph& graph, std::size_t node);
 
 /// True if the outputs of `graph` are values of loss.activation(); false if they are its inputs (logits). The
 /// key `outputs` of the loss decides, or with "auto" the network. True for a loss without activation.
