@@ -91,7 +91,7 @@ ModelRanks model_ranks(const EngineOptions& options, const mpi::Communicator& gr
 }
 
 EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
-                       const optim::Optimizer& optimizer, const mpi::Communicator& group) {
+                       const optim::Optimizer& optimizer, const mpi::Communicator& group, bool streamed) {
   const ModelRanks ranks = model_ranks(options, group);
   const int workers = ranks.place.workers;
   EngineParts parts;
@@ -106,9 +106,12 @@ EngineParts make_parts(const nn::Graph& graph, const EngineOptions& options,
   if (parts.moments != nullptr) exchange.progress_thread_bytes.reset();  // they are sent during backward, too
   parts.sums = std::make_unique<GradientSums>(*parts.memory, *parts.team, group,
                                               parts.layout->trainable_size(), exchange);
-  // If each rank has at most one micro-batch, nothing can be balanced.
+  if (steals_micro_batches(options, graph))
+    parts.queue = std::make_unique<WorkQueue>(*parts.memory, group, streamed);
+  // A queue of all workers does more. If each rank has at most one micro-batch, nothing can be balanced.
+  const bool one_queue = parts.queue != nullptr && !streamed && parts.memory->node().size() == group.size();
   const std::int64_t micro_batches = options.batch / options.micro_batch;
-  if (options.balance && group.size() > 1 && micro_batches > group.size())
+  if (options.balance && !one_queue && group.size() > 1 && micro_batches > group.size())
     parts.balance = std::make_unique<LoadBalancer>(micro_batches, workers, group);
   return parts;
 }

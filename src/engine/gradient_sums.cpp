@@ -53,8 +53,11 @@ GradientSums::GradientSums(ModelMemory& memory, NodeTeam& team, const mpi::Commu
   }
   exchange_.emplace(peers, exchange, options);
   const std::size_t bytes = exchange.floats.size_bytes() + exchange.fixed.size_bytes();
-  if (overlaps() && options.progress_thread_bytes && bytes >= *options.progress_thread_bytes)
-    progress_thread_.emplace(kPause, [this] { make_progress(); });
+  if (!overlaps() || !options.progress_thread_bytes || bytes < *options.progress_thread_bytes) return;
+  progress_thread_.emplace(kPause, [this, timeline = Timeline::current()] {
+    const Timeline::Use use(timeline, "exchange");
+    make_progress();
+  });
 }
 
 // Never waits for the lock: whoever holds it makes progress.

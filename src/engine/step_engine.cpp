@@ -87,11 +87,6 @@ class StepEngine::Impl {
         update_(layout_, options.update, options.seed, optimizer, memory_, *parts_.team),
         shares_(group.size()),
         state_slots_(optimizer.state_slots()) {
-    if (steals_micro_batches(options, graph)) {
-      const bool streamed = loader.split().stream != nullptr;
-      queue_.emplace(memory_, group, streamed);
-      if (!streamed && memory_.node().size() == group.size()) parts_.balance.reset();  // the queue does more
-    }
     if (options.verify_every > 0) start_verification();
     if (writes())
       std::ranges::copy(nn::initial_parameters(layout_, options.seed).span(), memory_.parameters().begin());
@@ -133,8 +128,9 @@ class StepEngine::Impl {
     // Each worker compiles its plans in the first full step, and a smaller last micro-batch needs one of its
     // own. Whose micro-batch is verified must be known.
     const bool full = std::ssize(samples) == options_.batch;
-    shares_micro_batches_ = queue_ && compiled_ && full && !check && queue_->shares(micro_batches);
-    if (shares_micro_batches_) queue_->begin_step(micro_batches, shares_);
+    shares_micro_batches_ =
+        parts_.queue && compiled_ && full && !check && parts_.queue->shares(micro_batches);
+    if (shares_micro_batches_) parts_.queue->begin_step(micro_batches, shares_);
     compiled_ = compiled_ || full;
     std::exception_ptr failure;
     try {
@@ -220,7 +216,7 @@ class StepEngine::Impl {
   void compute(int i) {
     const bool drives_exchange = i == 0 && sums_.overlaps();
     workers_[static_cast<std::size_t>(i)]->run(input_, share_of(micro_batches_, i, team_.size()),
-                                               shares_micro_batches_ ? &*queue_ : nullptr,
+                                               shares_micro_batches_ ? parts_.queue.get() : nullptr,
                                                drives_exchange ? progress_ : no_progress_);
   }
 
@@ -308,7 +304,6 @@ class StepEngine::Impl {
   std::size_t state_slots_;
   std::optional<GradientVerification> verification_;
   VerificationUse verification_use_;
-  std::optional<WorkQueue> queue_;  ///< the workers of the node, or of this rank, share their micro-batches
   double micro_batch_seconds_ = 0;  ///< of the newest step
   int primitive_threads_ = 1;
   std::function<void(int)> prepare_, compute_;
@@ -324,7 +319,7 @@ class StepEngine::Impl {
 StepEngine::StepEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
                        const optim::Optimizer& optimizer, const mpi::Communicator& group) {
   check(options);
-  EngineParts parts = make_parts(graph, options, optimizer, group);
+  EngineParts parts = make_parts(graph, options, optimizer, group, loader.split().stream != nullptr);
   impl_ = mpi::together(group, [&] {
     return std::make_unique<Impl>(graph, options, loader, optimizer, group, std::move(parts));
   });

@@ -36,7 +36,9 @@ std::error_code rename_over(const fs::path& from, const fs::path& to) {
     const fs::path old = make_temporary(to);
     fs::remove(old, error);
     fs::rename(to, old, error);
-    if (!error) fs::rename(from, to, error);
+    if (error) return error;
+    fs::rename(from, to, error);
+    if (std::error_code unknown; error) fs::rename(old, to, unknown);  // as before
     if (error) return error;
     fs::remove_all(old, error);
     return {};

@@ -176,8 +176,9 @@ void File::resize(std::uint64_t bytes) {
 }
 
 void File::allocate(std::uint64_t bytes) {
-  if (const int error = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes)); error != 0)
-    fail("written", error);
+  int error = EINTR;  // a signal ends the call, also with SA_RESTART
+  while (error == EINTR) error = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+  if (error != 0) fail("written", error);
 }
 
 void File::write_back() {

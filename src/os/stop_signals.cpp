@@ -55,7 +55,7 @@ StopSignals::StopSignals() : stack_(kStackBytes) {
 StopSignals::~StopSignals() {
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    if (received_signal != 0 && kSignals[i] != SIGINT) {
+    if ((received_signal != 0 || ignored_after_) && kSignals[i] != SIGINT) {
       std::signal(kSignals[i], SIG_IGN);
     } else {
       sigaction(kSignals[i], &before_[i], nullptr);

@@ -142,7 +142,7 @@ Nanoseconds first_event(const Timeline& timeline, const mpi::RootClock& clock,
   }
   const Nanoseconds at_root =
       clock.at_root(first == std::numeric_limits<Nanoseconds>::max() ? clock_now() : first);
-  return static_cast<Nanoseconds>(mpi::min_of(world, static_cast<double>(at_root)));
+  return std::ranges::min(mpi::all_gather(world, at_root));
 }
 
 std::int64_t dropped_events(const Timeline& timeline, const mpi::Communicator& world) {

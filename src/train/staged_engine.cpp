@@ -29,6 +29,7 @@ void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
   replica_.reset();  // frees its memory for the next engine
   const std::span<const Stage> begun = std::span(context_.job.loop.stages).first(stages);
   stages_begun_ = stages;
+  used_ = false;
   learning_rate_ = learning_rate_after(begun, context_.job.loop.learning_rate);
   graph_ = unfrozen_by(begun, context_.job.model.graph, steps_per_epoch_);
   if (features_ != nullptr) graph_ = nn::suffix_of(graph_, features_->last_node());
@@ -147,6 +148,7 @@ void StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samp
   if (features_ != nullptr && context_.group.root()) {
     context_.phases.features.read += static_cast<std::int64_t>(samples.size());
   }
+  used_ = true;
   replica_->step(epoch, samples, learning_rate, repeats);
   context_.phases.samples += replica_->samples();
   const engine::VerificationUse use = replica_->engine().take_verification();
@@ -181,9 +183,8 @@ void StagedEngine::capture(run::CheckpointState& state) {
   }
   state.average.clear();
   if (!engine.average().empty()) state.average = whole(canonical(engine.average()));
-  if (!replica_->change().empty()) {
-    state.change = whole(canonical(engine::StateArray(replica_->change())));
-  }
+  // 0 for frozen layers, also while cached features replace them.
+  if (!replica_->change().empty()) state.change = canonical(engine::StateArray(replica_->change()));
 }
 
 bool StagedEngine::keeps_states() const {
@@ -214,8 +215,7 @@ std::vector<std::vector<float>> StagedEngine::gather_states() {
 void StagedEngine::restore(run::CheckpointState& state) {
   const std::size_t stages = stages_begun(context_.job.loop.stages, state.epochs_done);
   const bool together = context_.job.loop.strategy->sums_gradients(state.epochs_done);
-  const bool fresh = replica_->engine().steps_done() == 0;
-  if (stages != stages_begun_ || together != replica_->together() || !fresh) {
+  if (stages != stages_begun_ || together != replica_->together() || used_) {
     make_engine(stages, state.epochs_done);
   }
   restore_engine(state);

@@ -1,5 +1,6 @@
 #include "convoke/engine/gradient_sums.hpp"
 
+#include "convoke/core/timeline.hpp"
 #include "support/catch.hpp"
 #include "support/world.hpp"
 
@@ -43,12 +44,22 @@ void fill(const WorkerSums& sums, int number, int step, const std::function<void
   }
 }
 
+std::ptrdiff_t flights_in(const Timeline& timeline) {
+  std::ptrdiff_t flights = 0;
+  for (const auto& track : timeline.tracks()) {
+    for (std::size_t i = 0; i < track->steps().size(); ++i)
+      flights += track->steps()[i].activity == Activity::kFlight ? 1 : 0;
+  }
+  return flights;
+}
+
 }  // namespace
 
 TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of different sizes") {
   const int ranks = world().size();
   // The number of the first rank of the second node; all ranks are on one node if there is no such rank.
   for (int second_node = 1; second_node <= ranks; ++second_node) {
+    std::ptrdiff_t unthreaded_flights = 0;
     for (const auto& [exact, threaded] :
          {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
       CAPTURE(second_node, exact, threaded);
@@ -60,11 +71,16 @@ TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of differe
         if (rank == world().rank()) first = all;
         all += rank % 2 + 1;
       }
+      Timeline timeline(1 << 10);
+      const Timeline::Use use(timeline);
       ModelMemory memory(node, {.parameters = 1, .sums = kSize, .exact = exact}, workers);
       NodeTeam team(memory, {.workers = workers});
-      GradientSums sums(memory, team, world(), 0,
-                        {.bucket_bytes = 512,
-                         .progress_thread_bytes = threaded ? std::optional<std::size_t>(0) : std::nullopt});
+      std::optional<GradientSums> owner;
+      GradientSums& sums =
+          owner.emplace(memory, team, world(), 0,
+                        sync::ExchangeOptions{.bucket_bytes = 512,
+                                              .progress_thread_bytes =
+                                                  threaded ? std::optional<std::size_t>(0) : std::nullopt});
       CHECK(sums.overlaps() == (second_node < ranks));
       for (int step = 0; step < 3; ++step) {
         sums.begin_step();
@@ -84,6 +100,9 @@ TEST_CASE("sums over workers, ranks and nodes, for nodes of equal and of differe
         CHECK(wrong == 0);
         memory.barrier();  // as after the update: then the arrays may change
       }
+      owner.reset();  // ends its thread
+      if (!threaded) unthreaded_flights = flights_in(timeline);
+      CHECK(flights_in(timeline) == unthreaded_flights);
     }
   }
 }

@@ -26,6 +26,15 @@ TEST_CASE("a stop signal is remembered; the next one has no effect, also after d
   CHECK(StopSignals::received() == 0);
 }
 
+TEST_CASE("a signal that comes after the results has no effect") {
+  for (const int signal : {SIGTERM, SIGUSR1, SIGHUP}) {
+    StopSignals().ignore_after();
+    std::raise(signal);
+    std::signal(signal, SIG_DFL);
+  }
+  CHECK(StopSignals::received() == 0);
+}
+
 TEST_CASE("a stop signal that the parent of the process blocked is received") {
   sigset_t blocked, before;
   sigemptyset(&blocked);

@@ -190,6 +190,15 @@ TEST_CASE("exact: the cache moves with the stages, and training equals that with
   CHECK(sum(world(), found.phases.features.bytes) == 240 * 6 * 6 * 6 * 4 * (augmented ? 6 : 1));
 }
 
+TEST_CASE("the momentum of model averages is 0 for layers that a stage unfreezes, also behind a cache") {
+  const tiny::Pictures pictures(240);
+  Job wanted = moving();
+  wanted.engine.reduction = engine::Reduction::kExact;
+  wanted.loop.strategy = sync::make_strategy({{"name", "local-sgd"}, {"momentum", 0.5}});
+  CHECK(train_all(cached(wanted), pictures, world()).parameters() ==
+        train_all(wanted, pictures, world()).parameters());
+}
+
 TEST_CASE("a run with a moving cache may be resumed in any stage, with or without the cache") {
   const tiny::Pictures pictures(240);
   const Job wanted = moving();

@@ -290,7 +290,7 @@ int train(const TrainOptions& given) {
   }
 
   // 2. The ranks, threads and bindings; one line for each problem. A rank that hangs is noticed from here on.
-  const os::StopSignals signals;
+  os::StopSignals signals;
   auto watchdog = supervise::Watchdog::beside(
       options.output.empty() ? fs::path("runs") / recipe.name : fs::path(options.output),
       recipe.run.stall_timeout, "start the job again; set run.stall_timeout to wait longer", world);
@@ -319,6 +319,7 @@ int train(const TrainOptions& given) {
                data::provenance_note(outcome.provenance), newest_checkpoints(run.job(), folder, outcome.cost),
                places_of(folder));
   });
+  signals.ignore_after();
   return EXIT_SUCCESS;
 }
 

@@ -24,6 +24,9 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
+  /// After destruction, all but SIGINT have no effect: the results are complete, and the exit code says so.
+  void ignore_after() { ignored_after_ = true; }
+
   /// Returns the signal that was received, 0 if none.
   static int received();
 
@@ -35,6 +38,7 @@ class StopSignals {
   stack_t stack_before_{};
   std::array<struct sigaction, kSignals.size()> before_{};
   sigset_t mask_before_{};
+  bool ignored_after_ = false;
 };
 
 /// Blocks all signals in this thread, and in threads that it starts, while this object exists. Only the

@@ -104,6 +104,7 @@ class StagedEngine {
   FeatureCache* features_ = nullptr;   // in use; null: none, or the cache could not be made
   nn::Graph graph_;                    // what the replica trains
   std::unique_ptr<engine::Replica> replica_;
+  bool used_ = false;  // step() was called, on all ranks alike; the steps that each made may differ
 };
 
 }  // namespace convoke::train
