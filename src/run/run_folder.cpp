@@ -98,7 +98,7 @@ constexpr auto kRenewal = 20s;
 /// The owner of a lock.
 struct Holder {
   std::string host = {};
-  std::int64_t pid = 0;
+  std::int64_t pid = 0;  ///< 0: unknown
   std::string started =
       {};  ///< start time of the process in ticks since the host booted, because process numbers are reused
   std::string pid_space = {};  ///< the process namespace of `pid`: containers have their own
@@ -106,6 +106,7 @@ struct Holder {
   std::int64_t restarts = 0;   ///< restarts of that job
 
   std::string to_string() const {
+    if (pid <= 0) return "an unknown process";
     return fmt::format("process {} on {}{}", pid, host,
                        job.empty() ? "" : fmt::format(" (Slurm job {})", job));
   }
@@ -133,11 +134,11 @@ std::string to_json(const Holder& holder) {
   return metrics::to_json(settings) + "\n";
 }
 
-// A lock that cannot be read belongs to an unknown host, so its age decides whether it is stale.
+// A lock that cannot be read belongs to an unknown process, so its age decides whether it is stale.
 Holder holder_from(const std::string& text) try {
   return from_settings(kHolderFields, metrics::settings_from_json(text, "lock"), "lock");
 } catch (const Error&) {
-  return Holder{.host = "an unknown host"};
+  return {};
 }
 
 bool lives(const Holder& holder, const Holder& me, double silence) {
@@ -151,13 +152,20 @@ bool lives_by_lock(const std::string& text, double silence) {
   return lives(holder_from(text), myself(), silence);
 }
 
+// Says how to get a folder that `holder` uses.
+std::string way_to(const fs::path& folder, const Holder& holder) {
+  if (!holder.job.empty()) return fmt::format("wait for it, or end it with `scancel {}`", holder.job);
+  if (holder.pid > 0)
+    return fmt::format("wait for it, or end it with `kill {}` on {}", holder.pid, holder.host);
+  return fmt::format("{} cannot be read: if no job uses this folder, remove it, or wait for {:.0f} s",
+                     (folder / "lock").string(), kLockSilence);
+}
+
 [[noreturn]] void refuse(const fs::path& folder, const os::LockHeld& held) {
   const Holder holder = holder_from(held.holder);
   throw Error(fmt::format("{}: is in use by {}, last seen {:.0f} s ago", folder.string(), holder.to_string(),
-                          held.silent_seconds),
-              holder.job.empty()
-                  ? fmt::format("wait for it, or end it with `kill {}` on {}", holder.pid, holder.host)
-                  : fmt::format("wait for it, or end it with `scancel {}`", holder.job));
+                          std::max(0.0, held.silent_seconds)),
+              way_to(folder, holder));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ double age_of(const fs::path& file) {
   std::error_code absent;
   const auto time = fs::last_write_time(file, absent);
   if (absent) return std::numeric_limits<double>::infinity();
-  return std::chrono::duration<double>(fs::file_time_type::clock::now() - time).count();
+  return std::max(0.0, std::chrono::duration<double>(fs::file_time_type::clock::now() - time).count());
 }
 
 // Empty if the file does not exist, or is being written.
@@ -192,8 +192,8 @@ std::string to_text(const RunView& view, int width) {
   }
   if (view.state != RunView::State::kComplete) text += table_of_ranks(view.ranks);
   if (!view.checkpoint.empty())
-    line("checkpoint", fmt::format("{}, {} ago", view.checkpoint,
-                                   format_duration(std::max(0.0, view.checkpoint_age_seconds))));
+    line("checkpoint",
+         fmt::format("{}, {} ago", view.checkpoint, format_duration(view.checkpoint_age_seconds)));
   if (!view.summary.empty()) line("result", view.summary);
   constexpr int kHeight = 8;
   const auto chart = [&](const char* title, const std::vector<metrics::Curve>& curves) {

@@ -79,6 +79,8 @@ TEST_CASE("the folder shows whether a run is running, stopped, silent or complet
           std::vector<std::pair<double, double>>{{1, 1.5}, {2, 0.5}});  // mean of members
     CHECK(view.accuracy[1].points == std::vector<std::pair<double, double>>{{1, 0.5}, {2, 0.625}});
 
+    last_write_time(run.folder / "status.json", fs::file_time_type::clock::now() + 10min);
+    CHECK_THAT(to_text(run.view(), 80), Contains("ETA          1 min 01 s"));
     for (const char* file : {"status.json", "lock"}) {
       last_write_time(run.folder / file, fs::file_time_type::clock::now() - 10min);
     }
