@@ -64,8 +64,8 @@ WindowAxes transposed_windows_of(const LayerSettings& layer, const Shape& input,
 std::vector<PoolWindow> adaptive_windows(std::int64_t inputs, std::int64_t outputs) {
   std::vector<PoolWindow> windows;
   for (std::int64_t o = 0; o < outputs; ++o) {
-    const std::int64_t begin = o * inputs / outputs, end = ((o + 1) * inputs + outputs - 1) / outputs;
-    windows.push_back({begin, end, end - begin});
+    const nn::AdaptiveWindow window(o, inputs, outputs);
+    windows.push_back({window.begin, window.end, window.end - window.begin});
   }
   return windows;
 }

@@ -46,6 +46,13 @@ Window slide(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::
              Padding::Kind padding, std::int64_t before, std::int64_t after,
              Rounding rounding = Rounding::kFloor);
 
+/// The positions [begin, end) of window `o` of an adaptive pooling, as in PyTorch.
+struct AdaptiveWindow {
+  std::int64_t begin, end;
+  [[gnu::always_inline]] AdaptiveWindow(std::int64_t o, std::int64_t inputs, std::int64_t outputs)
+      : begin(o * inputs / outputs), end(((o + 1) * inputs + outputs - 1) / outputs) {}
+};
+
 /// Returns the image (F, 1, L) as which a sequence (L, F) is stored. Throws Error if the shape is not a
 /// sequence.
 Shape as_image(const Shape& sequence);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "convoke/nn/window.hpp"
 #include "nn/kernels/instruction_sets.hpp"
 #include "nn/kernels/pieces.hpp"
 #include "nn/kernels/vectors.hpp"
@@ -165,20 +166,16 @@ template <int N, class T>
 [[gnu::always_inline]] inline void adaptive_plane(const AdaptiveShape& s, const T* x, T* y,
                                                   std::int32_t* winners) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
-  const auto begin = [](std::int64_t o, std::int64_t in, std::int64_t out) { return o * in / out; };
-  const auto end = [](std::int64_t o, std::int64_t in, std::int64_t out) {
-    return ((o + 1) * in + out - 1) / out;
-  };
   for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
-    const std::int64_t h0 = begin(oh, s.in.height, s.out_height), h1 = end(oh, s.in.height, s.out_height);
+    const AdaptiveWindow rows(oh, s.in.height, s.out_height);
     for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
-      const std::int64_t w0 = begin(ow, s.in.width, s.out_width), w1 = end(ow, s.in.width, s.out_width);
+      const AdaptiveWindow columns(ow, s.in.width, s.out_width);
       const std::int64_t out = (oh * s.out_width + ow) * step;
       std::int32_t* const won = winners == nullptr ? nullptr : winners + out;
-      best_of<N>(x + h0 * row + w0 * step, row, step, static_cast<int>(s.in.width), 0,
-                 static_cast<int>(h1 - h0), 0, static_cast<int>(w1 - w0),
+      best_of<N>(x + rows.begin * row + columns.begin * step, row, step, static_cast<int>(s.in.width), 0,
+                 static_cast<int>(rows.end - rows.begin), 0, static_cast<int>(columns.end - columns.begin),
                  -std::numeric_limits<float>::infinity(), y + out, won);
-      const int corner = static_cast<int>(h0 * s.in.width + w0);
+      const int corner = static_cast<int>(rows.begin * s.in.width + columns.begin);
       for (int c = 0; won != nullptr && c < N; ++c)
         won[c] = won[c] == kNoWinner ? kNoWinner : corner + won[c];
     }

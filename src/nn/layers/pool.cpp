@@ -46,8 +46,8 @@ AxisTaps counted_windows(std::int64_t inputs, const Window& window, std::int64_t
 
 AxisTaps adaptive_windows(std::int64_t inputs, std::int64_t outputs) {
   return means(
-      inputs, outputs, [=](std::int64_t o) { return o * inputs / outputs; },
-      [=](std::int64_t o) { return ((o + 1) * inputs + outputs - 1) / outputs; });
+      inputs, outputs, [=](std::int64_t o) { return AdaptiveWindow(o, inputs, outputs).begin; },
+      [=](std::int64_t o) { return AdaptiveWindow(o, inputs, outputs).end; });
 }
 
 /// Shares the planes of all samples among the threads: work(part of the shape, offsets of x and y).
