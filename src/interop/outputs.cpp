@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "convoke/core/error.hpp"
@@ -83,6 +84,10 @@ std::vector<T> list_of(const nlohmann::json& facts, const char* key) {
   }
 }
 
+// Layers that only move the values of an image, as networks do that take its channels in reverse order.
+constexpr std::array<std::string_view, 6> kMoving{"slice",   "reshape",  "concat",
+                                                  "permute", "identity", "flatten"};
+
 }  // namespace
 
 bool normalizes(const run::ModelDescription& description, const ExportOptions& options) {
@@ -119,6 +124,41 @@ void set_input_facts(Imported& imported, const nlohmann::json& facts) {
   model.normalization = {.scale = std::move(scale),
                          .shift = std::move(shift),
                          .reversed = image && text_of(facts, "channel_order") == "reversed"};
+}
+
+bool normalizes_itself(const nn::Graph& graph) {
+  constexpr double kScaleOfPixels = 0.05, kCenterOfPixels = 2;
+  struct Affine {
+    double scale = 1, offset = 0;  // scale * stored + offset, in the channel with the least variance
+  };
+  const bool image = graph.input_shape().rank() == 3;
+  std::vector<Affine> values(1);  // of the nodes so far
+  bool any = false;
+  for (std::size_t i = 1; i < graph.nodes().size(); ++i) {
+    const nn::Node& node = graph.node(i);
+    const Settings settings = node.layer->settings();
+    SettingsReader read(settings, node.name);
+    auto [scale, offset] = values[node.inputs[0]];
+    if (node.layer->type() == "rescale") {
+      const double factor = read.get("scale", 1.0);
+      scale *= factor;
+      offset = offset * factor + read.get("offset", 0.0);
+      any = true;
+    } else if (node.layer->type() == "standardize") {
+      const std::vector<double> means = read.get("mean", std::vector<double>{0}),
+                                variances = read.get("variance", std::vector<double>{1});
+      const auto least = std::ranges::min_element(variances);
+      const double mean = means[static_cast<std::size_t>(least - variances.begin())];
+      scale /= std::sqrt(*least);
+      offset = (offset - mean) / std::sqrt(*least);
+      any = true;
+    } else if (!image || std::ranges::find(kMoving, node.layer->type()) == kMoving.end()) {
+      break;
+    }
+    values.push_back({scale, offset});
+  }
+  const auto& [scale, offset] = values.back();
+  return any && (!image || std::abs(scale) < kScaleOfPixels || -offset / scale > kCenterOfPixels);
 }
 
 StatedOutputs stated_outputs(const nlohmann::json& facts) {

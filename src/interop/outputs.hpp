@@ -31,6 +31,10 @@ nlohmann::ordered_json input_facts(const run::ModelDescription& description, con
 /// Sets them as far as they fit the network; no normalization if its first layers normalize.
 void set_input_facts(Imported& imported, const nlohmann::json& facts);
 
+/// True if the network begins with rescale or standardize layers that bring stored samples to a common range:
+/// features, or pixels of 0..255. Layers that only center pixels of 0..1 take normalized samples.
+bool normalizes_itself(const nn::Graph& graph);
+
 /// Returns these facts of a model; `ensemble`: of the mean of its members' probabilities.
 nlohmann::json output_facts(const run::ModelDescription& description, bool ensemble);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "convoke/core/error.hpp"
 #include "convoke/interop/model_io.hpp"
@@ -215,47 +214,6 @@ std::vector<Settings> layers_of_zoo(SettingsReader& read, ModelRecipe& model) {
   }
 }
 
-// Layers that only move the values of an image, as networks do that take its channels in reverse order.
-constexpr std::array<std::string_view, 6> kMoving{"slice",   "reshape",  "concat",
-                                                  "permute", "identity", "flatten"};
-
-// True if the network begins with rescale or standardize layers that bring stored samples to a common range:
-// features, or pixels of 0..255. Layers that only center pixels of 0..1 take normalized samples.
-bool normalizes_itself(const nn::Graph& graph) {
-  constexpr double kScaleOfPixels = 0.05, kCenterOfPixels = 2;
-  struct Affine {
-    double scale = 1, offset = 0;  // scale * stored + offset, in the channel with the least variance
-  };
-  const bool image = graph.input_shape().rank() == 3;
-  std::vector<Affine> values(1);  // of the nodes so far
-  bool any = false;
-  for (std::size_t i = 1; i < graph.nodes().size(); ++i) {
-    const nn::Node& node = graph.node(i);
-    const Settings settings = node.layer->settings();
-    SettingsReader read(settings, node.name);
-    auto [scale, offset] = values[node.inputs[0]];
-    if (node.layer->type() == "rescale") {
-      const double factor = read.get("scale", 1.0);
-      scale *= factor;
-      offset = offset * factor + read.get("offset", 0.0);
-      any = true;
-    } else if (node.layer->type() == "standardize") {
-      const std::vector<double> means = read.get("mean", std::vector<double>{0}),
-                                variances = read.get("variance", std::vector<double>{1});
-      const auto least = std::ranges::min_element(variances);
-      const double mean = means[static_cast<std::size_t>(least - variances.begin())];
-      scale /= std::sqrt(*least);
-      offset = (offset - mean) / std::sqrt(*least);
-      any = true;
-    } else if (!image || std::ranges::find(kMoving, node.layer->type()) == kMoving.end()) {
-      break;
-    }
-    values.push_back({scale, offset});
-  }
-  const auto& [scale, offset] = values.back();
-  return any && (!image || std::abs(scale) < kScaleOfPixels || -offset / scale > kCenterOfPixels);
-}
-
 std::vector<Settings> layers_of_file(SettingsReader& read, ModelRecipe& model) {
   if (!std::filesystem::exists(model.file)) {
     throw MissingFile(fmt::format("{}: {}: no such file", read.place("file"), model.file),
@@ -272,7 +230,7 @@ std::vector<Settings> layers_of_file(SettingsReader& read, ModelRecipe& model) {
     const nn::Loss& loss = *imported.models.description.loss;
     const bool assumed = imported.models.description.outputs_assumed && read.has("classes");
     if ((loss.activation() == "sigmoid" && !assumed) || !model.outputs.empty()) model.loss = loss.settings();
-    model.normalizes = normalizes_itself(graph);
+    model.normalizes = imported.raw_input;
     if (!read.has("weights")) model.weights = model.file;
     std::vector<Settings> layers = nn::describe_graph(graph);
     return read.has("classes") ? with_classes(std::move(layers), model.classes, graph) : layers;

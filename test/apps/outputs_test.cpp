@@ -183,13 +183,21 @@ TEST_CASE("only who does not choose a normalization reads that the file says not
       .never(note);
 }
 
-TEST_CASE("a network that rescales its input is not given normalized samples in training") {
+TEST_CASE("a network that rescales its input is not given normalized samples") {
   const Place place;
   Network{
       .first = R"({"class_name": "Rescaling", "config": {"name": "unit", "scale": 0.00392156862745098}}, )",
       .activation = "softmax",
       .weight = 0.01F}
       .write(place / "net");
+  place.run("evaluate net/model.json --data data.h5")
+      .shows("the network normalizes them itself")
+      .never("--normalize");
+  place.run("import net/model.json --normalize unit --output twice.h5")
+      .ends(1)
+      .shows(
+          "net/model.json: the network normalizes its input itself, and --normalize unit would do so again");
+  place.run("import net/model.json --normalize none --output once.h5").ends(0);
   const std::string data = "[data]\npath = \"data.h5\"\nnormalize = \"";
   const std::string model =
       "\"\n[model]\nfile = \"net/model.json\"\n[train]\nbatch = 32\nreduction = \"exact\"\n";

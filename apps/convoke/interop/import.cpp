@@ -118,6 +118,12 @@ int import_model(const ImportOptions& options) {
   // 2. Facts that the file does not have.
   const std::string published = options.zoo.empty() ? "" : nn::zoo_normalization(options.zoo);
   if (!options.normalize.empty()) {
+    if (imported.raw_input && options.normalize != "none") {
+      throw Error(
+          fmt::format("{}: the network normalizes its input itself, and --normalize {} would do so again",
+                      options.file, options.normalize),
+          "leave out --normalize");
+    }
     model.normalization = normalization_of(options.normalize, model.graph.input_shape());
   } else if (model.normalization.scale.empty() && !published.empty()) {
     model.normalization = normalization_of(published, model.graph.input_shape());
