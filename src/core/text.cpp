@@ -126,7 +126,10 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}", format_count(count), plural(count, noun));
 }
 
-std::string format_fixed(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
+std::string format_fixed(double value, int digits) {
+  constexpr double kLong = 1e15;  // its digits would be those of the binary number
+  return std::abs(value) < kLong ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.5g}", value);
+}
 
 std::string format_count(std::int64_t count) {
   std::string digits = fmt::format("{}", count);

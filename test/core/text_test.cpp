@@ -50,6 +50,7 @@ TEST_CASE("sizes are written in a suitable unit") {
 TEST_CASE("numbers are written with a fixed number of digits") {
   CHECK(format_fixed(0.98614, 4) == "0.9861");
   CHECK(format_fixed(-2.5, 0) == "-2");
+  CHECK(format_fixed(1e64, 2) == "1e+64");
   CHECK(format_fixed(std::numeric_limits<double>::quiet_NaN(), 2) == "nan");
 }
 

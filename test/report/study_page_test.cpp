@@ -71,6 +71,10 @@ TEST_CASE(
   CHECK_THAT(fractions.rows[0][3].text, Contains("[OVERSUBSCRIBED]"));
   CHECK(std::stod(fractions.rows[0][3].value) == std::stod(fractions.rows[0][3].text));
   CHECK_THAT(fractions.csv(), Contains(fractions.rows[0][3].text));
+
+  study::Measurement tiny;  // below the normal numbers
+  tiny.system = "net", tiny.mode = "sync", tiny.makespan_seconds = 1e-310;
+  report::study_page("tiny", study::analyze(std::vector{tiny}, {}), {}, "made by a test");
 }
 
 TEST_CASE("configurations of emulated members are separate series, and the page says what their times are") {

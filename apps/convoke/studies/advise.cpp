@@ -18,6 +18,7 @@
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/study/analysis/analysis.hpp"
 #include "convoke/study/analysis/offers.hpp"
+#include "convoke/sync/strategy.hpp"
 #include "studies/study_results.hpp"
 
 namespace convoke::app {
@@ -56,19 +57,22 @@ std::uintmax_t bytes_of(const fs::path& path) {
   return bytes;
 }
 
-// The largest dataset of the recipes in the folder of a study, in gigabytes; empty if none is found here.
-std::optional<double> dataset_of(const fs::path& study) {
-  std::optional<double> largest;
+// Adds what the recipes in the folder of a study say: whether ranks train one model, as local SGD does not,
+// and unless it is given, the size of the largest dataset that is found here.
+void add_recipes(const fs::path& study, bool given, study::Demands& demands) {
   std::error_code missing;
-  for (const fs::directory_entry& recipe : fs::directory_iterator(study / "recipes", missing)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(study / "recipes", missing)) {
     try {
-      const fs::path data = recipe::resolve_dataset(recipe::Recipe::load(recipe.path().string()));
-      largest = std::max(largest.value_or(0), 1e-9 * static_cast<double>(bytes_of(data)));
+      const recipe::Recipe recipe = recipe::Recipe::load(entry.path().string());
+      const auto& loop = recipe.train.loop;
+      demands.one_model = demands.one_model && loop.strategy->sums_gradients(loop.epochs - 1);
+      if (given) continue;
+      const auto bytes = static_cast<double>(bytes_of(recipe::resolve_dataset(recipe)));
+      demands.gigabytes = std::max(demands.gigabytes.value_or(0), 1e-9 * bytes);
     } catch (const std::exception&) {
       continue;  // the dataset is on another machine, so its size is not known here
     }
   }
-  return largest;
 }
 
 study::Demands demands_of(const AdviseOptions& options, const study::Analysis& analysis) {
@@ -80,9 +84,8 @@ study::Demands demands_of(const AdviseOptions& options, const study::Analysis& a
     if (options.demands.up_to == 0)
       demands.up_to = std::max(demands.up_to, kBeyond * configuration.at.workers());
   }
-  for (const std::string& study : options.studies) {
-    if (!options.demands.gigabytes) demands.gigabytes = std::max(demands.gigabytes, dataset_of(study));
-  }
+  for (const std::string& study : options.studies)
+    add_recipes(study, options.demands.gigabytes.has_value(), demands);
   return demands;
 }
 
@@ -120,7 +123,8 @@ int study_advise(const AdviseOptions& options) {
   const std::vector<study::Offer> all =
       study::offers(analysis.curves, analysis.configurations, machines, demands);
   if (all.empty()) {
-    throw Error(fmt::format("{} has no makespans, so there is nothing to advise", join(options.studies)),
+    throw Error(fmt::format("{} has no makespans of trainings that end, so there is nothing to advise",
+                            join(options.studies)),
                 "pass the folder of a study, or a table with the column makespan_seconds");
   }
   const std::vector<study::Offer> shown = options.all ? all : study::best_of_each(all);

@@ -40,7 +40,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text);
 /// Returns "512MiB": a whole number of the largest unit that is exact; parse_bytes() reads it back.
 std::string exact_bytes(std::uint64_t bytes);
 
-/// Returns "0.9861" for 4 digits; "nan" and "inf" for these.
+/// Returns "0.9861" for 4 digits; "1e+20" for large numbers; "nan" and "inf" for these.
 std::string format_fixed(double value, int digits);
 
 /// Returns `text` as one word of a shell command, quoted if necessary.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <set>
@@ -22,7 +23,7 @@ Cell cell_of(const std::string& text) {
       R"re((?:< )?(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?)(?: (?:%|±|to|\(|\[).*)?)re");
   Cell cell(text);
   if (const Match found = whole_match(text, kNumber); !found.empty())
-    cell.value = fmt::format("{:.10g}", std::stod(substituted(found[1], ",", "")));
+    cell.value = fmt::format("{:.10g}", std::strtod(substituted(found[1], ",", "").c_str(), nullptr));
   return cell;
 }
 

@@ -38,15 +38,15 @@ std::string_view difference(const Coordinates& a, const Coordinates& b) {
   return found;
 }
 
-// False if another configuration lies between the two in ranks or in threads.
+// False if another configuration with a value of the quantity lies between the two in ranks or in threads.
 bool are_neighbors(const Coordinates& a, const Coordinates& b, std::string_view varies,
-                   std::span<const MeasuredConfiguration> configurations) {
+                   std::string_view quantity, std::span<const MeasuredConfiguration> configurations) {
   if (varies != "ranks" && varies != "threads") return true;
   const auto place = [&](const Coordinates& at) { return varies == "ranks" ? at.ranks : at.threads; };
   const auto [low, high] = std::minmax({place(a), place(b)});
   return std::ranges::none_of(configurations, [&](const MeasuredConfiguration& configuration) {
     return place(configuration.at) > low && place(configuration.at) < high &&
-           difference(a, configuration.at) == varies;
+           configuration.find(quantity) != nullptr && difference(a, configuration.at) == varies;
   });
 }
 
@@ -131,7 +131,8 @@ std::vector<Comparison> comparisons(std::span<const MeasuredConfiguration> confi
         if (x == nullptr || y == nullptr || varies.empty()) continue;
         if (varies == "variant" && baseline[a] < a) continue;
         if (!are_of_one_dataset(configurations[a], configurations[b])) continue;
-        if (!are_neighbors(configurations[a].at, configurations[b].at, varies, configurations)) continue;
+        if (!are_neighbors(configurations[a].at, configurations[b].at, varies, quantity, configurations))
+          continue;
         if (const auto test = quantity == "accuracy" ? test_of_scores(*x, *y) : welch_test(*x, *y)) {
           all.push_back({a, b, std::string(varies), std::string(quantity), *test, 1});
           p.push_back(test->p);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
@@ -197,16 +198,23 @@ std::vector<Cost> costs(std::span<const MeasuredConfiguration> configurations,
     }
   }
 
-  const std::vector<Cost> candidates = all;
+  // The first cost on the reference: of the same configuration, or of the same work if modes are machines.
+  const auto key = [&](const Coordinates& at) {
+    if (!ran_on_one(at)) return at;
+    Coordinates work;
+    work.system = at.system, work.machine = at.machine, work.fraction = at.fraction;
+    return work;
+  };
+  std::map<Coordinates, const Cost*> references;
+  for (const Cost& cost : all) {
+    if (cost.machine == standard.name) references.emplace(key(cost.at), &cost);
+  }
   for (Cost& cost : all) {
-    const auto is_reference = [&](const Cost& other) {
-      return other.machine == standard.name && other.at.system == cost.at.system &&
-             other.at.machine == cost.at.machine &&
-             (ran_on_one(cost.at) ? other.at.fraction == cost.at.fraction : other.at == cost.at);
-    };
-    const auto base = std::ranges::find_if(candidates, is_reference);
-    if (base == candidates.end() || (base->machine == cost.machine && base->terms == cost.terms)) continue;
-    cost.efficiency_percent = 100 * (1 - cost.cost / base->cost);
+    const auto found = references.find(key(cost.at));
+    if (found == references.end()) continue;
+    const Cost& base = *found->second;
+    if (base.machine != cost.machine || base.terms != cost.terms)
+      cost.efficiency_percent = 100 * (1 - cost.cost / base.cost);
   }
   return all;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <tuple>
 
 #include "convoke/core/text.hpp"
@@ -23,7 +25,10 @@ struct Candidate {
 // on the ranks.
 const Statistics* accuracy_at_any_ranks(const Curve& curve,
                                         std::span<const MeasuredConfiguration> configurations) {
-  if (curve.shared.mode != "sync" || curve.shared.batch == "weak") return nullptr;
+  if (curve.shared.mode != "sync" || curve.shared.batch == "weak" ||
+      curve.shared.variant.find("train.strategy") != std::string::npos) {
+    return nullptr;
+  }
   const Statistics* lowest = nullptr;
   std::vector<const Statistics*> all;
   for (const ScalingPoint& point : curve.points) {
@@ -42,7 +47,7 @@ const Statistics* accuracy_at_any_ranks(const Curve& curve,
 }
 
 Candidate predicted(const Curve& curve, std::int64_t workers,
-                    std::span<const MeasuredConfiguration> configurations) {
+                    std::span<const MeasuredConfiguration> configurations, bool one_model) {
   Candidate made;
   made.predicted = true;
   MeasuredConfiguration& configuration = made.configuration;
@@ -67,7 +72,7 @@ Candidate predicted(const Curve& curve, std::int64_t workers,
   // More ranks than cores change the time, but not the accuracy.
   const Statistics* accuracy =
       marked_configuration == nullptr ? nullptr : marked_configuration->find("accuracy");
-  if (accuracy == nullptr) {
+  if (accuracy == nullptr && one_model) {
     accuracy = accuracy_at_any_ranks(curve, configurations);
     made.accuracy_predicted = accuracy != nullptr;
   }
@@ -77,7 +82,8 @@ Candidate predicted(const Curve& curve, std::int64_t workers,
 
 // All measured configurations without oversubscription, then predictions for the other numbers of workers.
 std::vector<Candidate> candidates(std::span<const Curve> curves,
-                                  std::span<const MeasuredConfiguration> configurations, std::int64_t up_to) {
+                                  std::span<const MeasuredConfiguration> configurations,
+                                  const Demands& demands) {
   std::vector<Candidate> all;
   for (const MeasuredConfiguration& configuration : configurations) {
     if (configuration.find("makespan_seconds") != nullptr && !is_oversubscribed(configuration.marks))
@@ -85,8 +91,8 @@ std::vector<Candidate> candidates(std::span<const Curve> curves,
   }
   for (const Curve& curve : curves) {
     if (!curve.amdahl || curve.quantity != "makespan_seconds") continue;
-    for (std::int64_t n = curve.base.threads; n <= up_to; n += curve.base.threads) {
-      Candidate made = predicted(curve, n, configurations);
+    for (std::int64_t n = curve.base.threads; n <= demands.up_to; n += curve.base.threads) {
+      Candidate made = predicted(curve, n, configurations, demands.one_model);
       const bool measured = std::ranges::any_of(curve.points, [&](const ScalingPoint& point) {
         return point.at.mode == curve.shared.mode && point.at.workers() == n &&
                !is_oversubscribed(point.marks);
@@ -176,15 +182,16 @@ std::string verdict(const Offer& offer, const Offer& first, const std::string& c
 std::vector<Offer> offers(std::span<const Curve> curves,
                           std::span<const MeasuredConfiguration> configurations,
                           std::span<const PricedMachine> machines, const Demands& demands) {
-  const std::vector<Candidate> all = candidates(curves, configurations, demands.up_to);
+  const std::vector<Candidate> all = candidates(curves, configurations, demands);
   std::vector<MeasuredConfiguration> priced;
   for (const Candidate& candidate : all) priced.push_back(candidate.configuration);
+  std::map<Coordinates, const Candidate*> candidate_at;
+  for (const Candidate& candidate : all) candidate_at.emplace(candidate.configuration.at, &candidate);
   std::vector<Offer> list;
   for (const Cost& cost : costs(priced, machines, "")) {
-    const auto candidate =
-        std::ranges::find_if(all, [&](const Candidate& each) { return each.configuration.at == cost.at; });
+    if (!std::isfinite(cost.seconds)) continue;  // so many preemptions that the training never ends
     const auto machine = std::ranges::find(machines, cost.machine, &PricedMachine::name);
-    list.push_back(offer_of(cost, *candidate, *machine, demands));
+    list.push_back(offer_of(cost, *candidate_at.at(cost.at), *machine, demands));
   }
   std::ranges::stable_sort(list, {}, [](const Offer& offer) {
     return std::tuple(offer.distance, offer.cost(), seconds_of(offer));

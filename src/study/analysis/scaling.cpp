@@ -201,7 +201,8 @@ std::vector<ScaledCurve> scaled_curves(std::span<const MeasuredConfiguration> co
       continue;
     }
     ScaledCurve curve = scaled_curve(all_fractions(first.at), configurations);
-    if (curve.points.size() > 1) curves.push_back(std::move(curve));
+    const bool grows = curve.points.size() > 1 && curve.points.back().workers > 1;
+    if (grows) curves.push_back(std::move(curve));
   }
   return curves;
 }

@@ -51,7 +51,9 @@ void require_same_runs(const fs::path& file, const StudyFile& now) {
     return values;
   };
   const std::vector<std::string> changed =
-      differences(values_of(StudyFile::load(file)), values_of(now), "in the folder");
+      differences(values_of(StudyFile::load(file)),
+                  values_of(StudyFile::parse(now.to_toml(), file.string())),  // as it would be stored
+                  "in the folder");
   if (changed.empty()) return;
   throw Error(fmt::format("{}: [set] or new_seeds has changed since this study began ({})", file.string(),
                           join(changed, "; ")),

@@ -14,7 +14,7 @@ std::string number(double value) {
 }
 
 std::string with_error(double value, const std::optional<Interval>& interval, double factor) {
-  if (!interval) return number(factor * value);
+  if (!interval || !(factor * interval->high < 1e15)) return number(factor * value);
   const double half = factor * (interval->high - interval->low) / 2;
   if (half <= 1e-12 * std::abs(factor * value)) return fmt::format("{} ± 0", number(factor * value));
   const int digits = std::max(0, 1 - static_cast<int>(std::floor(std::log10(half))));
@@ -25,7 +25,8 @@ std::string with_error(double value, const std::optional<Interval>& interval, do
 std::string with_ends(double value, const std::optional<Interval>& interval, int digits) {
   const std::string text = format_fixed(value, digits);
   if (!interval) return text;
-  return fmt::format("{} ({:.{}f} to {:.{}f})", text, interval->low, digits, interval->high, digits);
+  return fmt::format("{} ({} to {})", text, format_fixed(interval->low, digits),
+                     format_fixed(interval->high, digits));
 }
 
 std::string with_ends(const std::optional<Estimate>& estimate, int digits) {

@@ -275,6 +275,9 @@ TEST_CASE("a mean and its interval have digits at any size") {
   CHECK(with_error(3e-7, Interval{2.85e-7, 3.15e-7}) == "3e-07 ± 1.5e-08");
   CHECK(with_error(0.1, Interval{0.1, 0.1 + 1e-16}) == "0.1 ± 0");
   CHECK(number(99999.7) == "100,000");
+  const double infinite = std::numeric_limits<double>::infinity();
+  CHECK(with_error(infinite, Interval{1, infinite}) == "inf");
+  CHECK(with_error(1e20, Interval{9e19, 1.1e20}) == "1e+20");
 }
 
 TEST_CASE("if more workers take longer, the largest speed-up is that of one") {

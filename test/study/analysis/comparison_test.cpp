@@ -30,6 +30,10 @@ TEST_CASE("configurations that differ in one coordinate are compared; in ranks, 
   CHECK(all[1].b == 2);
   CHECK(all[2].varies == "mode");
   CHECK(all[2].test.difference == Approx(6.05 - 5.1));
+  auto failed = marked(runs("sync", 2, {0}), "failed");  // 1-4 ranks: there are no times on 2
+  CHECK(
+      comparisons(configurations_of(runs("sync", 1, {10, 11}) + failed + runs("sync", 4, {4, 4.2}))).size() ==
+      1);
   // Holm: the smallest p times 3, the next times 2, the largest unchanged, and none below the previous one.
   std::vector<double> p{all[0].test.p, all[1].test.p, all[2].test.p};
   std::sort(p.begin(), p.end());

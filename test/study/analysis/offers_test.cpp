@@ -96,6 +96,15 @@ TEST_CASE("an offer that costs as much as the cheapest takes longer, or as long"
   CHECK(table.rows[2].back() == "costs the same, but takes longer");
 }
 
+TEST_CASE("a training that never ends for its preemptions is not offered") {
+  const auto machines = machines_of(
+      "[[machine]]\nname = \"a\"\nprice_per_hour = 1.0\npreemptible_price_per_hour = 0.1\n"
+      "hours_between_preemptions = 1e-3\n");
+  const auto all = offers_of(analyze(runs("sync", 1, {36000, 36000}), {}), machines, {.gigabytes = 0});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].terms == "on demand");
+}
+
 TEST_CASE("an offer costs its training, the transfer and the storage of the dataset") {
   const Analysis analysis = analyze(with_accuracy(runs("sync", 2, {3600, 3600}), 0.9), {});
   Demands demands{.gigabytes = 50};
@@ -183,6 +192,13 @@ TEST_CASE("an accuracy is predicted only where all ranks compute the same model"
   CHECK_FALSE(offer_at(offers_in("sync", 0.9, "weak"), 4, "large").accuracy);
   CHECK_FALSE(offer_at(offers_in("sync", 0.95, "strong"), 4, "large").accuracy);  // it depends on the ranks
   CHECK_FALSE(offer_at(offers_in("ensemble", 0.9, "strong"), 4, "large").accuracy);
+  for (const bool one_model : {true, false}) {  // the strategy is that of a variant, or of the recipe
+    const auto rows = with_accuracy(runs("sync", 1, {99, 100, 101}) + runs("sync", 2, {59, 60, 61}), 0.9);
+    const Analysis local = analyze(
+        with(rows, &Measurement::variant, one_model ? "train.strategy=local-sgd" : "train.epochs=2"), {});
+    const auto all = offers_of(local, machines, {.accuracy = 0.89, .up_to = 8, .one_model = one_model});
+    CHECK_FALSE(offer_at(all, 4, "large").accuracy);
+  }
   CHECK(offer_at(offers_in("ensemble", 0.9, "strong"), 4, "large").reasons.at(0) == "accuracy not measured");
   CHECK(offer_at(offers_in("ensemble", 0.9, "strong"), 2, "large").fits());
 }

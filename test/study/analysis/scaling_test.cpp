@@ -155,6 +155,9 @@ TEST_CASE("work that grows with the workers is scaled") {
   CHECK(curves[0].gustafson->value == Approx(constant / (constant + slope)));
   CHECK(curves[0].gustafson->interval);
   CHECK(scaled_curves(configurations_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
+  const auto threads =
+      with(runs("sync", 1, {3}), &Measurement::threads, 2);  // of as many workers as two ranks
+  CHECK(scaled_curves(configurations_of(threads + runs("sync", 2, {2}))).empty());
 
   const auto both = marked(runs("sync", 1, {3, 3.1}, 0.5), "contended") + runs("sync", 2, {3.1, 3.2});
   const auto contended = scaled_curves(configurations_of(with(both, &Measurement::machine, "a processor")));

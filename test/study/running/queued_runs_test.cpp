@@ -175,6 +175,10 @@ TEST_CASE("a study's folder is used again only by the same study") {
       create(place.parse("[set]\ntrain.epochs = 2\n"), true),
       Contains("[set] or new_seeds has changed since this study began (set.train.epochs: absent in the "
                "folder, 2 now)"));
+  const StudyFile table =
+      place.parse("[set]\n\"train.optimizer\" = \"sgd\"\n\"train.optimizer.learning_rate\" = 0.05\n");
+  StudyFolder::create(table, place.folder / "table", false);
+  CHECK(error_of([&] { StudyFolder::create(table, place.folder / "table", true); }).empty());
   CHECK_THAT(create(place.parse("new_seeds = false\n"), true),
              Contains("(new_seeds: true in the folder, false now)"));
 

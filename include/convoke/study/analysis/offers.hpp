@@ -23,6 +23,7 @@ struct Demands {
   std::optional<double> keep_seconds =
       {};                  ///< how long the dataset is stored; empty: until the model is trained
   std::int64_t up_to = 0;  ///< largest predicted number of workers; 0: no predictions
+  bool one_model = true;   ///< synchronous training computes the same model on any number of ranks
 };
 
 /// A training on a kind of machine, with a number of workers.
@@ -55,7 +56,8 @@ struct Offer {
 /// Numbers of workers that were not measured, or with more workers than cores, have times predicted by
 /// Amdahl's law. Their accuracy is that of a marked measurement; for synchronous training with the same batch
 /// in all configurations it is the lowest of the curve, because all numbers of ranks compute the same model
-/// up to rounding, unless it differs significantly between configurations (Welch); otherwise it is unknown.
+/// up to rounding, unless it differs significantly between configurations (Welch) or a variant sets the
+/// strategy; otherwise it is unknown. A training that never ends for its preemptions is not offered.
 std::vector<Offer> offers(std::span<const Curve> curves,
                           std::span<const MeasuredConfiguration> configurations,
                           std::span<const PricedMachine> machines, const Demands& demands);
