@@ -1,7 +1,10 @@
 #include "engine/lockstep.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "convoke/core/fixed_point.hpp"
 #include "convoke/engine/moments_exchange.hpp"
 #include "convoke/os/clock.hpp"
 
@@ -67,7 +70,13 @@ void Worker::Lockstep::exchange(std::size_t moments) {
   if (failure_) {
     sums.add(worker, std::vector<double>(moments, std::numeric_limits<double>::quiet_NaN()));
   } else {
-    for (std::size_t i = 0; i < count_; ++i) sums.add(worker, members_[i]->moments);
+    for (std::size_t i = 0; i < count_; ++i) {
+      const std::span<const double> terms = members_[i]->moments;
+      if (sums.add(worker, terms) || worker_.bad_term_) continue;
+      const auto bad = std::ranges::find_if(
+          terms, [](double term) { return !(std::abs(term) < kWideFixedPointTermLimit); });
+      worker_.bad_term_ = {"the moments of a synchronized batch norm", *bad, kWideFixedPointTermLimit};
+    }
   }
   const os::Stopwatch watch;
   sums.sum(worker, moments, *progress_);

@@ -53,7 +53,7 @@ void MomentsExchange::start(Part& part, std::size_t count) const {
   }
 }
 
-void MomentsExchange::add(int worker, std::span<const double> moments) {
+bool MomentsExchange::add(int worker, std::span<const double> moments) {
   Part& part = *parts_[static_cast<std::size_t>(worker)];
   const std::size_t n = moments.size();
   start(part, n);
@@ -61,7 +61,9 @@ void MomentsExchange::add(int worker, std::span<const double> moments) {
     for (std::size_t i = 0; i < n; ++i) part.floats[i] += moments[i];
   } else if (!wide_fixed_point_add(moments, std::span(part.fixed).first(2 * n))) {
     ++part.fixed[2 * n];
+    return false;
   }
+  return true;
 }
 
 // Sums over this rank's workers, always in the same order, then over the ranks.

@@ -125,14 +125,17 @@ Replica::StepSums Replica::synchronize() {
   return total;
 }
 
-std::string Replica::diagnose() {
+StepEngine::Cause Replica::diagnose() {
   if (!average_) return engine_->diagnose();
-  std::string mine;
+  StepEngine::Cause mine;
   mpi::together(group_, [&] {
-    if (!std::isfinite(sums_.loss))
-      mine = fmt::format("{} of replica {}", engine_->diagnose(), group_.rank());
+    if (std::isfinite(sums_.loss)) return;
+    mine = engine_->diagnose();
+    mine.where += fmt::format(" of replica {}", group_.rank());
   });
-  return mpi::first_text(group_, mine);
+  const std::string first = mpi::first_text(group_, mine.too_large ? std::string() : mine.where);
+  return first.empty() ? StepEngine::Cause{mpi::first_text(group_, mine.where), true}
+                       : StepEngine::Cause{first};
 }
 
 namespace {

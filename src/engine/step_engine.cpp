@@ -174,7 +174,7 @@ class StepEngine::Impl {
     return first == nullptr ? std::string() : first->name;
   }
 
-  std::string diagnose() {
+  Cause diagnose() {
     std::vector<std::string> found(workers_.size());
     mpi::together(group_, [&] {
       team_.run([&](int i) {
@@ -186,7 +186,26 @@ class StepEngine::Impl {
         std::find_if(found.begin(), found.end(), [](const std::string& name) { return !name.empty(); });
     const std::string first = mpi::first_text(
         group_, it == found.end() ? std::string() : fmt::format("{} on rank {}", *it, group_.rank()));
-    return first.empty() ? "the gradients, which are too large for fixed point or not finite" : first;
+    return first.empty() ? first_bad_term() : Cause{first};
+  }
+
+  // Of the terms of exact sums, if the network has only finite values.
+  Cause first_bad_term() const {
+    std::string too_large, not_finite;
+    for (const auto& worker : workers_) {
+      const std::optional<BadTerm>& bad = worker->bad_term();
+      if (!bad) continue;
+      if (std::isfinite(bad->value)) {
+        too_large = fmt::format("{} ({:.3g} in a micro-batch, at most {:.3g}) on rank {}", bad->name,
+                                bad->value, bad->limit, group_.rank());
+      } else {
+        not_finite = fmt::format("{} on rank {}", bad->name, group_.rank());
+      }
+    }
+    too_large = mpi::first_text(group_, too_large);
+    if (!too_large.empty()) return {too_large, true};
+    not_finite = mpi::first_text(group_, not_finite);
+    return {not_finite.empty() ? "the loss itself" : not_finite};
   }
 
   /// True on the rank that writes the memory which the ranks of a node share.
@@ -334,7 +353,7 @@ StepEngine::StepResult StepEngine::step(std::uint32_t epoch, std::span<const std
 void StepEngine::skip_step() { impl_->skip_step(); }
 std::string StepEngine::first_bad_parameter() { return impl_->first_bad_parameter(); }
 VerificationUse StepEngine::take_verification() { return std::exchange(impl_->verification_use_, {}); }
-std::string StepEngine::diagnose() { return impl_->diagnose(); }
+StepEngine::Cause StepEngine::diagnose() { return impl_->diagnose(); }
 std::int64_t StepEngine::samples() const {
   std::int64_t samples = 0;
   for (const auto& worker : impl_->workers_) samples += worker->samples();

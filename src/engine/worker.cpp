@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
+#include "convoke/core/finite.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/timeline.hpp"
@@ -23,6 +23,10 @@ void accumulate(const float* values, float* sum, std::size_t n) {
 }
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::string gradient_name(const nn::ParameterSlot& slot) {
+  return (slot.spec.statistic() ? "the statistic " : "the gradient of ") + slot.name;
+}
 
 // The values of the segment's samples, or none if the step has none.
 std::span<const std::uint32_t> of_segment(std::span<const std::uint32_t> step,
@@ -142,10 +146,20 @@ void Worker::take(const float* gradients, std::size_t begin, std::size_t end, bo
     const std::span values(gradients + begin, end - begin);
     const auto sum = sums_.fixed.subspan(begin, end - begin);
     const bool good = first ? fixed_point_assign(values, sum, limit_) : fixed_point_add(values, sum, limit_);
-    bad_ = bad_ || !good;
+    if (!good) note_bad_term(values, begin);
   } else if (!first) {
     accumulate(gradients + begin, sums_.floats.data() + begin, end - begin);
   }
+}
+
+void Worker::note_bad_term(std::span<const float> values, std::size_t begin) {
+  if (bad_term_) return;
+  const auto bad = std::ranges::find_if(values, [&](float value) { return !(std::abs(value) < limit_); });
+  const std::size_t place = begin + static_cast<std::size_t>(bad - values.begin());
+  const auto slot = std::ranges::find_if(layout_->slots(), [&](const nn::ParameterSlot& parameter) {
+    return place >= parameter.offset && place - parameter.offset < parameter.size;
+  });
+  bad_term_ = {slot == layout_->slots().end() ? "the loss" : gradient_name(*slot), *bad, limit_};
 }
 
 void Worker::ready(std::size_t end) {
@@ -230,7 +244,7 @@ void Worker::run(const StepInput& step, MicroBatchRange micro_batches, WorkQueue
   const std::int64_t step_micro_batches =
       divide_up(static_cast<std::int64_t>(step.samples.size()), step.micro_batch);
   limit_ = fixed_point_limit(step_micro_batches);
-  bad_ = false;
+  bad_term_.reset();
   queue_ =
       micro_batches.count > 0 ? queue : nullptr;  // a worker without micro-batches has no memory for a plan
   const std::vector<MicroBatchSegment>& list =
@@ -244,7 +258,7 @@ void Worker::run(const StepInput& step, MicroBatchRange micro_batches, WorkQueue
   } else {
     for (std::size_t i = 0; i < list.size(); ++i) run_segment(step, list[i], i + 1 == list.size(), progress);
   }
-  if (bad_) sums_.fixed[layout_->gradient_size() + kBad] += 1;
+  if (bad_term_) sums_.fixed[layout_->gradient_size() + kBad] += 1;
   publish(sums_.floats.size());
   seconds_ = watch.seconds() - waited_;
 }
@@ -277,18 +291,16 @@ std::string Worker::first_non_finite(const StepInput& step, MicroBatchRange micr
   return {};
 }
 
-// In the order of the network. A gradient that is too large for fixed point is bad, too.
+// In the order of the network.
 std::string Worker::first_bad_gradient() const {
-  const float limit = options_.exact ? limit_ : std::numeric_limits<float>::infinity();
   const nn::ParameterSlot* first = nullptr;
   for (const nn::ParameterSlot& slot : layout_->slots()) {
     if (slot.offset + slot.size > layout_->gradient_size()) continue;
     if (first != nullptr && first->node <= slot.node) continue;
     const std::span<const float> values = sums_.floats.subspan(slot.offset, slot.size);
-    if (!std::ranges::all_of(values, [&](float value) { return std::abs(value) < limit; })) first = &slot;
+    if (!all_finite(values)) first = &slot;
   }
-  if (first == nullptr) return {};
-  return (first->spec.statistic() ? "the statistic " : "the gradient of ") + first->name;
+  return first == nullptr ? std::string() : gradient_name(*first);
 }
 
 std::size_t Worker::plan_bytes() const {

@@ -14,6 +14,9 @@ namespace {
 constexpr const char* kSteadier =
     "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), set train.on_divergence = "
     "\"restore\", or inspect the data";
+constexpr const char* kSmaller =
+    "scale the inputs (data.normalize = \"standard\") or the targets, lower the learning rate, or set "
+    "train.reduction = \"fast\"";
 
 }  // namespace
 
@@ -53,6 +56,8 @@ void Trainer::run(TrainedMember& result) {
 void Trainer::go_back(const Divergence& divergence) {
   const OnDivergence& rule = context_.job.loop.on_divergence;
   if (rule.action != OnDivergence::Action::kRestore || state_.restores >= rule.times) throw;
+  // A lower rate changes nothing if there was no update.
+  if (mpi::any_of(context_.group, engine_.replica().engine().steps_done() == 0)) throw;
   // A checkpoint may be older than the last restore, so the factor is that of the state that diverged.
   const double factor = state_.feedback.factor * rule.factor;
   const std::int64_t restores = state_.restores + 1;
@@ -208,9 +213,12 @@ void Trainer::log_step(const engine::Replica::StepSums& sums) {
 }
 
 void Trainer::diverged() {
-  const std::string where = engine_.replica().diagnose();
-  throw_divergence(fmt::format("the loss is not finite at epoch {}, step {}: first in {}",
-                               state_.epochs_done + 1, state_.steps_done, where));
+  const engine::StepEngine::Cause cause = engine_.replica().diagnose();
+  throw_divergence(fmt::format("{} at epoch {}, step {}: first in {}",
+                               cause.too_large ? "a value is too large for train.reduction = \"exact\""
+                                               : "the loss is not finite",
+                               state_.epochs_done + 1, state_.steps_done, cause.where),
+                   cause.too_large ? kSmaller : kSteadier);
 }
 
 // A loss can be finite although a parameter is not: ReLU turns NaN into 0. So everything that is validated or
@@ -222,16 +230,17 @@ void Trainer::require_finite() {
   if (first.empty()) return;
   throw_divergence(
       fmt::format("a parameter or its optimizer state is not finite after epoch {}, step {}: first {}",
-                  state_.epochs_done + 1, state_.steps_done, first));
+                  state_.epochs_done + 1, state_.steps_done, first),
+      kSteadier);
 }
 
-void Trainer::throw_divergence(const std::string& what) {
+void Trainer::throw_divergence(const std::string& what, const char* hint) {
   const std::string good =
       mpi::on_root(context_.group, [&] { return checkpointing_.newest_file().string(); });
   throw Divergence(
       fmt::format("{}; {}", what,
                   good.empty() ? "there is no checkpoint yet" : "the last good checkpoint is " + good),
-      kSteadier);
+      hint);
 }
 
 void Trainer::finish_epoch(double seconds, std::int64_t samples) {

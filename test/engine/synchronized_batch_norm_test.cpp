@@ -101,6 +101,24 @@ TEST_CASE("synchronized: a loss that is not finite is found on all ranks, and it
     engine.parameters()[engine.layout().slot("conv2d_1.weight").offset] = std::nanf("");
     CHECK(!std::isfinite(engine.step(0, task.ids, 0.1).loss));
     CHECK(engine.steps_done() == 0);
-    CHECK(engine.diagnose() == "conv2d_1 on rank 0");
+    CHECK(engine.diagnose().where == "conv2d_1 on rank 0");
   }
+}
+
+TEST_CASE("statistics that exact sums cannot hold are named, also those of the whole batch") {
+  const auto cause = [](bool synchronized, float weight) {
+    const EngineTask task(32, {{"name", "sgd"}}, graph(synchronized));
+    StepEngine engine = task.engine(options(Reduction::kExact), world());
+    const nn::ParameterSlot& slot = engine.layout().slot("conv2d_1.weight");
+    std::ranges::fill(engine.parameters().subspan(slot.offset, slot.size), weight);
+    world().barrier();  // the ranks share the parameters
+    CHECK(!std::isfinite(engine.step(0, task.ids, 0.1).loss));
+    return engine.diagnose();
+  };
+  for (const bool synchronized : {false, true}) {
+    const StepEngine::Cause variance = cause(synchronized, 3e4F);
+    CHECK(variance.too_large);
+    CHECK_THAT(variance.where, StartsWith("the statistic batch_norm_1.running_variance ("));
+  }
+  CHECK_THAT(cause(true, 1e9F).where, StartsWith("the moments of a synchronized batch norm ("));
 }

@@ -115,6 +115,31 @@ TEST_CASE("without a checkpoint, a run begins again with a lower rate") {
         train_all(steady, pictures, world()).training.members.at(0).model.parameters);
 }
 
+TEST_CASE("a first step that exact sums cannot hold ends the training: a lower rate does not help") {
+  const tiny::Pictures pictures(128);
+  Job job = tiny::job();
+  job.engine.reduction = engine::Reduction::kExact;
+  job.loop.on_divergence = restore(0.5);
+  const auto parameters = engine::canonical_parameters(job.model.graph);
+  run::InitialWeights weights;
+  weights.values.assign(engine::canonical_values(parameters), 3e4F);
+  weights.given.assign(parameters.size(), false);
+  REQUIRE(parameters[0].name == "conv2d_1.weight");
+  weights.given[0] = true;
+  job.weights = std::make_shared<const run::InitialWeights>(weights);
+  for (const char* strategy : {"allreduce", "local-sgd"}) {
+    CAPTURE(strategy);
+    job.loop.strategy = sync::make_strategy({{"name", strategy}});
+    const tiny::Run run(world());
+    const std::string why = refusal_of([&] { train_all(job, pictures, world(), run.folder); });
+    CHECK_THAT(why, Contains("a value is too large for train.reduction = \"exact\" at epoch 1, step ") &&
+                        Contains("first in the statistic batch_norm_1.running_variance (") &&
+                        Contains("data.normalize"));
+    world().barrier();
+    if (world().root()) CHECK(times(bytes_of(run.folder.metrics()), "restore") == 0);
+  }
+}
+
 TEST_CASE("a run goes back only so many times, also over restarts of the job") {
   const tiny::Pictures pictures(128);
   Job job = late_divergence();

@@ -24,15 +24,16 @@ class MomentsExchange {
   /// Call this before the workers start a step.
   void begin_step();
 
-  /// Adds the moments of some micro-batches to those of `worker`.
-  void add(int worker, std::span<const double> moments);
+  /// Adds the moments of some micro-batches to those of `worker`. Returns false if exact sums cannot add one
+  /// of them: it is not finite, or beyond 2^40.
+  bool add(int worker, std::span<const double> moments);
 
   /// Returns when the sum of `count` moments can be read. Every worker of every rank calls it, with or
   /// without micro-batches, and with the same `count`. Calls `progress` while worker 0 waits for the others.
   void sum(int worker, std::size_t count, const std::function<void()>& progress);
 
-  /// Copies the sum, which is valid until this worker calls sum() again. It is NaN if a moment was not
-  /// finite or, with `exact`, beyond 2^40.
+  /// Copies the sum, which is valid until this worker calls sum() again. It is NaN if add()
+  /// returned false for one of them, or if a moment was not finite.
   void read(std::span<double> moments) const;
 
  private:

@@ -103,7 +103,7 @@ class Replica {
   /// as they are, see diagnose(). Collective; throws the error of a rank that failed on all ranks.
   StepSums synchronize();
   /// See StepEngine::diagnose; call it after synchronize().
-  std::string diagnose();
+  StepEngine::Cause diagnose();
 
   /// What a restart needs in addition to the engine's parameters and states; see ModelAverage::change.
   std::span<float> change() { return average_ ? average_->change() : std::span<float>(); }

@@ -103,9 +103,13 @@ class StepEngine {
   /// same; their average takes them once more.
   void skip_step();
 
-  /// Finds the cause of a loss that is not finite: "conv2d_2 on rank 1". Call it after the step, while its
-  /// samples still exist. Collective.
-  std::string diagnose();
+  /// The cause of a loss that is not finite.
+  struct Cause {
+    std::string where;       ///< "conv2d_2 on rank 1"
+    bool too_large = false;  ///< all values are finite, but one is too large for exact sums
+  };
+  /// Call it after the step, while its samples still exist. Collective.
+  Cause diagnose();
 
   /// Returns the first parameter, in the order of the network, that is not finite, or whose optimizer state
   /// or average is not: "conv2d_1.weight"; empty if there is none.

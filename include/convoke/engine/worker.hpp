@@ -4,7 +4,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -61,6 +63,12 @@ struct StepInput {
   std::span<const std::uint32_t> repeats = {};  ///< see data::EpochPlan::repeats
 };
 
+/// A term that an exact sum cannot add, since it is not finite, or not below the limit.
+struct BadTerm {
+  std::string name;  ///< "the gradient of conv2d_1.weight"
+  double value = 0, limit = 0;
+};
+
 /// Runs the micro-batches of one worker thread through its own plans and sums their gradients. With `exact`
 /// it runs micro-batch by micro-batch and sums in 64-bit fixed point, so that the sum does not depend on
 /// which worker ran a micro-batch; otherwise it runs neighboring micro-batches together and sums floats.
@@ -104,9 +112,10 @@ class Worker {
   void micro_batches_change() { micro_batches_change_ = true; }
 
   /// Runs the micro-batches again. Returns the first node of the network whose parameters or output are not
-  /// finite; "the gradient of conv2d_1.weight" if only a gradient is not finite or, with `exact`, too large;
-  /// or "".
+  /// finite; "the gradient of conv2d_1.weight" if only a gradient is not finite; or "".
   std::string first_non_finite(const StepInput& step, MicroBatchRange micro_batches);
+  /// Returns the first term of the last run that its exact sums could not add, if there was one.
+  const std::optional<BadTerm>& bad_term() const { return bad_term_; }
 
   /// Tells the next runs to keep the digest of the micro-batch that begins with this sample of the step; -1:
   /// none. With `exact` only.
@@ -159,6 +168,7 @@ class Worker {
   std::string first_bad_gradient() const;
   std::uint64_t digest_of_floats() const;
   void take(const float* gradients, std::size_t begin, std::size_t end, bool first);
+  void note_bad_term(std::span<const float> values, std::size_t begin);
   void publish(std::size_t end) { sums_.completion->publish(before_ + end); }
 
   const nn::Graph& graph_;
@@ -178,7 +188,7 @@ class Worker {
   WorkerSums sums_;             ///< the floats are the sums, or with exact the gradients of one micro-batch
   AlignedBuffer<float> later_;  ///< gradients of the second and later segments, if there are several
   float limit_ = 0;             ///< limit of a term of the fixed-point sum
-  bool bad_ = false;
+  std::optional<BadTerm> bad_term_;
 
   // State of the current segment. `ready_` is made once, so that a step allocates nothing.
   nn::Network::Ready ready_;

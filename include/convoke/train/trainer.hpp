@@ -80,7 +80,7 @@ class Trainer {
   double rate_of(std::int64_t update) const;
   [[noreturn]] void diverged();
   void require_finite();
-  [[noreturn]] void throw_divergence(const std::string& what);
+  [[noreturn]] void throw_divergence(const std::string& what, const char* hint);
 
   const ModelContext context_;
   run::StopAgreement& stop_;
