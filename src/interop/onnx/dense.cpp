@@ -19,9 +19,9 @@ Constant times(const Constant& constant, float factor) {
   return scaled;
 }
 
-/// Multiplies the last axis with a weight (M, K): a dense layer for vectors, a convolution with kernel 1 for
-/// sequences and images.
-void multiply_last_axis(Call& call, const View& x, const Constant& weight,
+/// Returns the product of the last axis and a weight (M, K): a dense layer for vectors, a convolution with
+/// kernel 1 for sequences and images.
+View multiply_last_axis(Call& call, const View& x, const Constant& weight,
                         const std::optional<Constant>& bias) {
   const std::size_t last = x.rank() - 1;
   const std::int64_t units = weight.shape[0], features = weight.shape[1];
@@ -50,7 +50,7 @@ void multiply_last_axis(Call& call, const View& x, const Constant& weight,
     place.order = {others, {last}};
     place.at = 1;
   }
-  call.give(place.with(node, units));
+  return place.with(node, units);
 }
 
 /// Returns the reshape that a Gather from a flat value is if its indices are 0, 1, 2, ..., as PyTorch writes
@@ -95,7 +95,7 @@ void convert_gemm(Call& call) {
   } else {
     bias = call.following_bias(1, units);
   }
-  multiply_last_axis(call, x, weight, bias);
+  call.give(multiply_last_axis(call, x, weight, bias));
 }
 
 void convert_matmul(Call& call) {
@@ -105,12 +105,9 @@ void convert_matmul(Call& call) {
         "Convoke converts MatMul(Softmax(MatMul(query, key)), value) with constant scales and without "
         "a mask");
   }
-  if (call.is_constant(0)) {
-    call.refuse("has its weight on the left",
-                "write it as MatMul(Transpose(x), weight), which is a dense layer");
-  }
-  const View& x = call.view(0);
-  Constant weight = call.constant(1, "weight");
+  const bool left = call.is_constant(0);  // W x = (x^T W^T)^T
+  View x = call.view(left ? 1 : 0);
+  Constant weight = call.constant(left ? 0 : 1, "weight");
   if (weight.shape.rank() > 2) {  // (1, ..., K, M)
     const std::vector<std::int64_t>& all = weight.shape.extents();
     const std::vector<std::int64_t> matrix(all.end() - 2, all.end());
@@ -119,8 +116,15 @@ void convert_matmul(Call& call) {
   if (weight.shape.rank() != 2 || x.rank() < 2) {
     call.refuse(fmt::format("its weight {} is not a matrix", weight.shape.to_string()));
   }
+  const auto swap_last = [](View& view) { std::swap(view.axes.back(), view.axes[view.rank() - 2]); };
+  if (left) {
+    swap_last(x);
+    View y = multiply_last_axis(call, x, weight, {});
+    swap_last(y);
+    return call.give(y);
+  }
   const std::optional<Constant> bias = call.following_bias(x.rank() - 1, weight.shape[1]);
-  multiply_last_axis(call, x, weight.transposed({1, 0}), bias);
+  call.give(multiply_last_axis(call, x, weight.transposed({1, 0}), bias));
 }
 
 void convert_gather(Call& call) {
