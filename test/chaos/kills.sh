@@ -58,13 +58,14 @@ newest() { find "$1" -path '*checkpoints*' -name 'epoch-*.h5' -printf '%f\n' 2> 
 # number at each start), kills it TIMES times, and starts it again until it ends.
 killed=0 longest=1  # seconds before a kill
 disturbed() {
-  local name=$1 times=$2 ranks=$3 before after victim job n=0 starts=0 launch
+  local name=$1 times=$2 ranks=$3 before after victim job n=0 starts=0 launch resume
   shift 3
   while :; do
-    launch=
+    launch= resume=
+    [ ! -e "$name/study.toml" ] || resume=--resume
     [ "$ranks" = any ] && launch=$(mpirun_of $((RANDOM % 4 + 1)))
     [[ $ranks =~ ^[1-9]$ ]] && launch=$(mpirun_of "$ranks")
-    setsid $launch "$CONVOKE" "$@" > "$name.log" 2>&1 &
+    setsid $launch "$CONVOKE" "$@" $resume > "$name.log" 2>&1 &
     job=$!
     if [ "$n" -lt "$times" ]; then
       sleep "$(awk "BEGIN { print $longest * $RANDOM / 32768 }")"
@@ -143,7 +144,7 @@ whole_table() {
     [ "$(tail -n +2 "$1/measurements.csv" | cut -d, -f1-8 | sort -u | wc -l)" -eq 4 ] &&
     "$CONVOKE" study analyze "$1/measurements.csv" > analysis.log 2>&1 || { cat "$1/measurements.csv" analysis.log; return 1; }
 }
-rounds study 0 whole_table study study.toml --output ROUND --resume
+rounds study 0 whole_table study study.toml --output ROUND
 
 [ "$(shared)" = "$memory" ] || echo "left in /dev/shm by MPI: $(comm -13 <(echo "$memory") <(shared) | wc -l) files"
 [ -z "$(ls -A here | grep -v '^ompi')" ] || bad "temporary files are left: $(ls -A here)"

@@ -268,6 +268,14 @@ std::vector<std::string> configuration_table(std::span<const Configuration> conf
       line += "  " + notes;
     lines.push_back(std::move(line));
   }
+  std::set<std::string> others;
+  for (const Measurement& run : runs) {
+    if (!find_configuration(configurations, run)) others.insert(run_name(coordinates(run)));
+  }
+  if (!others.empty()) {
+    lines.push_back("measured, but not in the study file: " +
+                    listing(std::vector<std::string>(others.begin(), others.end())));
+  }
   return lines;
 }
 

@@ -39,11 +39,11 @@ void require_same_recipe(const fs::path& file, const recipe::Recipe& now, const 
       "runs of different recipes are not repeats: start a new study with another --output");
 }
 
-// Throws Error unless [set] and new_seeds in `file` are those of `now`.
+// Throws Error unless the name, [set] and new_seeds in `file` are those of `now`.
 void require_same_runs(const fs::path& file, const StudyFile& now) {
   const auto values_of = [](const StudyFile& study) {
     std::vector<std::pair<std::string, std::string>> values{
-        {"new_seeds", study.new_seeds ? "true" : "false"}};
+        {"name", study.name}, {"new_seeds", study.new_seeds ? "true" : "false"}};
     for (const std::string& change : study.set) {
       const std::size_t equals = change.find('=');
       values.emplace_back("set." + change.substr(0, equals), change.substr(equals + 1));
@@ -55,8 +55,8 @@ void require_same_runs(const fs::path& file, const StudyFile& now) {
                   values_of(StudyFile::parse(now.to_toml(), file.string())),  // as it would be stored
                   "in the folder");
   if (changed.empty()) return;
-  throw Error(fmt::format("{}: [set] or new_seeds has changed since this study began ({})", file.string(),
-                          join(changed, "; ")),
+  throw Error(fmt::format("{}: name, [set] or new_seeds has changed since this study began ({})",
+                          file.string(), join(changed, "; ")),
               "start a new study with another --output");
 }
 
@@ -71,19 +71,10 @@ void keep_recipes(const StudyFile& study, const fs::path& folder) {
   }
 }
 
-// Returns true if the folder holds a study, which is to be continued.
-bool require_usable(const StudyFolder& folder, bool resume) {
-  const bool used = run::has_content(folder.path());
-  if (used && !resume) {
-    throw Error(
-        fmt::format("{}: is not empty, and study folders are never overwritten", folder.path().string()),
-        "choose another --output, or continue that study with --resume");
-  }
-  if (used && !fs::exists(folder.study_file())) {
-    throw Error(fmt::format("{}: is not a study folder: study.toml is missing", folder.path().string()),
-                "pass the folder of the study to continue");
-  }
-  return used;
+void require_empty(const fs::path& folder) {
+  if (!run::has_content(folder)) return;
+  throw Error(fmt::format("{}: is not empty, and study folders are never overwritten", folder.string()),
+              "choose another --output, or continue that study with --resume");
 }
 
 }  // namespace
@@ -91,11 +82,16 @@ bool require_usable(const StudyFolder& folder, bool resume) {
 StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, bool resume) {
   StudyFolder folder(output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, os::time_stamp())
                                     : output);
-  make(folder.path());
-  require_usable(folder, resume);
-  folder.lock();
-  // Asks again, because another study may have begun and ended in the meantime.
-  if (require_usable(folder, resume)) require_same_runs(folder.study_file(), study);
+  if (resume) {
+    open(folder.path());  // throws unless it is a study's
+    folder.lock();
+    require_same_runs(folder.study_file(), study);
+  } else {
+    make(folder.path());
+    require_empty(folder.path());
+    folder.lock();
+    require_empty(folder.path());  // another study may have begun and ended in the meantime
+  }
   keep_recipes(study, folder.path() / "recipes");
   make(folder.path() / "runs");
   make(folder.path() / "calibration");
@@ -107,7 +103,7 @@ StudyFolder StudyFolder::open(const fs::path& folder) {
   StudyFolder there(folder);
   if (!fs::exists(there.study_file())) {
     throw Error(fmt::format("{}: is not a study folder: study.toml is missing", folder.string()),
-                "pass the folder from `convoke study FILE --output FOLDER`");
+                "pass the folder of a study; convoke study FILE --output FOLDER begins one");
   }
   return there;
 }

@@ -166,6 +166,8 @@ TEST_CASE("a study's folder is used again only by the same study") {
   const auto create = [&](const StudyFile& study, bool resume) {
     return error_of([&] { StudyFolder::create(study, place.out(), resume); });
   };
+  CHECK_THAT(create(place.study, true), Contains("is not a study folder"));  // a wrong name
+  CHECK_FALSE(fs::exists(place.out()));
   CHECK(create(place.study, false).empty());
   CHECK_THAT(create(place.study, false), Contains("is not empty"));
   CHECK(create(place.study, true).empty());
@@ -173,7 +175,7 @@ TEST_CASE("a study's folder is used again only by the same study") {
   CHECK(StudyFile::load(place.out() / "study.toml").repeats == 5);
   CHECK_THAT(
       create(place.parse("[set]\ntrain.epochs = 2\n"), true),
-      Contains("[set] or new_seeds has changed since this study began (set.train.epochs: absent in the "
+      Contains("name, [set] or new_seeds has changed since this study began (set.train.epochs: absent in the "
                "folder, 2 now)"));
   const StudyFile table =
       place.parse("[set]\n\"train.optimizer\" = \"sgd\"\n\"train.optimizer.learning_rate\" = 0.05\n");
@@ -181,6 +183,7 @@ TEST_CASE("a study's folder is used again only by the same study") {
   CHECK(error_of([&] { StudyFolder::create(table, place.folder / "table", true); }).empty());
   CHECK_THAT(create(place.parse("new_seeds = false\n"), true),
              Contains("(new_seeds: true in the folder, false now)"));
+  CHECK_THAT(create(place.parse("name = \"other\"\n"), true), Contains(" in the folder, other now)"));
 
   fs::create_directory(place.folder / "other");
   place.write("other/notes.txt", "mine");

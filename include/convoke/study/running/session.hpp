@@ -13,6 +13,7 @@ namespace convoke::study {
 
 /// Returns a header line and one line for each configuration: counted runs, mean makespan, its 95 % interval
 /// and relative error, accuracy, and in capitals why figures are not reliable; such a line begins with "!".
+/// A last line names other configurations that `runs` has.
 std::vector<std::string> configuration_table(std::span<const Configuration> configurations,
                                              std::span<const Measurement> runs);
 

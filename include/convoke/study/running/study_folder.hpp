@@ -13,9 +13,9 @@ namespace convoke::study {
 /// The folder of a study (docs/formats.md): study.toml, recipes/, measurements.csv, calibration/, runs/.
 class StudyFolder {
  public:
-  /// Creates `output`, or if that is empty, studies/<name>-<time>. A folder with content is used only with
-  /// `resume`, and only for the same study: its recipes and [set] must be unchanged; axes, repeats and budget
-  /// may grow. Throws Error naming the difference.
+  /// Creates `output`, or if that is empty, studies/<name>-<time>. With `resume`, `output` must be the folder
+  /// of the same study: its name, recipes and [set] must be unchanged; axes, repeats and budget may grow.
+  /// Throws Error naming the difference.
   static StudyFolder create(const StudyFile& study, const std::filesystem::path& output, bool resume);
   /// Opens an existing folder, for a run of the study in a separate job.
   static StudyFolder open(const std::filesystem::path& folder);
