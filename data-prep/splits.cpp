@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/core/text.hpp"
@@ -201,8 +202,8 @@ std::vector<SplitPart> split_parts_from(const std::string& text) {
     const std::string word = text.substr(begin, end - begin);
     begin = end + 1;
     const std::size_t equals = word.find('=');
-    SplitPart part{canonical_split(word.substr(0, equals))};
-    const std::string number = equals == std::string::npos ? "" : word.substr(equals + 1);
+    SplitPart part{canonical_split(trimmed(word.substr(0, equals)))};
+    const std::string number = equals == std::string::npos ? "" : trimmed(word.substr(equals + 1));
     part.fraction = parse_number<double>(number).value_or(0);
     if (part.name.empty() || !(part.fraction > 0 && part.fraction <= 1))
       refuse(fmt::format("\"{}\" is not NAME=FRACTION with a fraction between 0 and 1", word));

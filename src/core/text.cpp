@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <numeric>
+#include <set>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
@@ -61,6 +62,14 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
     }
   }
   return best;
+}
+
+std::string repeated_name(std::span<const std::string> names) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) return name;
+  }
+  return {};
 }
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> known) {

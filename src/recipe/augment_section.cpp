@@ -120,8 +120,9 @@ constexpr std::array kAugmentKeys{
                                      .help = "fraction of a full turn of the hue circle, to either side"}),
     shift_key<&AugmentOptions::width_shift_range>(
         "width_shift_range",
-        "below 1: a share of the extent, drawn uniformly to either side; a whole number n: pixels, from -(n "
-        "- 1) to n - 1; any other number: pixels; a list: one of its numbers, with a random sign"),
+        "below 1: a share of the extent, drawn uniformly to either side; a whole number n, also as n.0 unlike "
+        "in Keras: whole pixels from -(n - 1) to n - 1, so 1 shifts nothing; any other number: pixels; a list: "
+        "one of its numbers, with a random sign"),
     shift_key<&AugmentOptions::height_shift_range>("height_shift_range",
                                                    "as `width_shift_range`, along the height"),
     AugmentKey{{.name = "zoom_range",

@@ -162,6 +162,10 @@ TEST_CASE("a file that is read is not replaced, and names of classes fit the mod
       .ends(1)
       .shows("two.txt: has 2 names, but the model has 4 classes");
   CHECK_FALSE(fs::exists(place / "named.h5"));
+  write_file(place / "twice.txt", "red\ngreen\nred\nwhite\n");
+  place.run("import net/model.json --class-names twice.txt --output named.h5")
+      .ends(1)
+      .shows("twice.txt: \"red\" is given twice");
   write_file(place / "four.txt", "red\r\ngreen\r\nblue\r\nwhite\r\n\r\n");
   REQUIRE(place.run("import net/model.json --class-names four.txt --output named.h5").code == 0);
   const Outcome named = place.run("predict named.h5 data.h5 --output out.csv");

@@ -13,6 +13,11 @@ TEST_CASE("texts are joined") {
   CHECK(join(std::vector<std::string>{}) == "");
 }
 
+TEST_CASE("a name that is given twice is found") {
+  CHECK(repeated_name(std::vector<std::string>{"b", "a", "c", "a", "b"}) == "a");
+  CHECK(repeated_name(std::vector<std::string>{"a", "A"}).empty());
+}
+
 TEST_CASE("the nearest name is returned only if it is close") {
   const std::vector<std::string> known{"learning_rate", "epochs", "batch", "micro_batch"};
   CHECK(nearest_name("learning_rat", known) == "learning_rate");

@@ -144,7 +144,7 @@ TEST_CASE("invalid splits are refused") {
   CHECK_THAT(error_of([] { split_parts_from("train=0.5,train=0.5"); }), Contains("\"train\" is given twice"));
   CHECK_THAT(error_of([] { split_parts_from("train=2,test=-1"); }), Contains("is not NAME=FRACTION"));
   CHECK_THAT(error_of([] { split_parts_from(""); }), Contains("is not NAME=FRACTION"));
-  const auto parts = split_parts_from("training=0.75,valid=0.25");
+  const auto parts = split_parts_from("training=0.75, valid = 0.25");
   CHECK(parts.at(0).name == "train");
   CHECK(parts.at(1).name == "validation");
 }

@@ -60,6 +60,9 @@ std::vector<std::string> class_names_in(const std::string& file, std::int64_t cl
     throw Error(fmt::format("{}:{}: the line is empty", file, empty - names.begin() + 1),
                 "each line is the name of one class");
   }
+  if (const std::string twice = repeated_name(names); !twice.empty()) {
+    throw Error(fmt::format("{}: \"{}\" is given twice", file, twice), "classes have different names");
+  }
   if (std::ssize(names) != classes) {
     throw Error(fmt::format("{}: has {} names, but the model has {} classes", file, names.size(), classes),
                 "give one name for each class, in the order of the outputs");

@@ -19,6 +19,9 @@ std::string join(std::span<const std::string> parts, std::string_view separator 
 /// Returns "a, b and 998 more": at most `most` names, so that a message stays readable.
 std::string listing(std::span<const std::string> names, std::size_t most = 20);
 
+/// Returns the first of `names` that is there before, too; empty if all differ.
+std::string repeated_name(std::span<const std::string> names);
+
 /// Returns the known name closest to `name` by edit distance, or "" if none is close (more than a third
 /// differs).
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
