@@ -89,6 +89,10 @@ class Preparation {
     report_.taken_up = decoding_.taken_up();
     report_.work = decoding_.work();
     // 4. Check that the samples are fit for training.
+    if (fs::is_regular_file(options_.source) && stamp_ != source_stamp()) {
+      throw Error(fmt::format("{}: has changed while it was prepared", options_.source.string()),
+                  "repeat the command");
+    }
     if (team_.index == 0) check_findings();
     team_.barrier();
     if (!options_.skip_bad) require_readable(decoding_.spool().faults());

@@ -282,7 +282,8 @@ char NumberColumn::decimal() const {
 
 bool NumberColumn::ambiguous() const {
   const NumberFormat point = format('.'), comma = format(',');
-  return point.decimal != comma.decimal && point.thousands == ',' && is_numeric(point);
+  return point.decimal != comma.decimal && (point.thousands == ',' || comma.thousands == '.') &&
+         is_numeric(point);
 }
 
 bool NumberColumn::is_numeric(const NumberFormat& format) const {
@@ -304,6 +305,7 @@ std::optional<double> number_in(const std::string& cell) {
 
 std::string value_key(const std::string& cell) {
   const std::string text = trimmed(cell);
+  if (const auto whole = parse_number<std::int64_t>(text)) return fmt::format("={}", *whole);
   if (const std::optional<double> number = number_in(text); number && std::isfinite(*number))
     return fmt::format("={}", *number == 0 ? 0.0 : *number);
   const std::string small = lower_case(text);

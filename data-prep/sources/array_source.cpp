@@ -187,6 +187,7 @@ class ArraySource final : public Source {
       throw Error(fmt::format("{} has {} samples, but {} has {} labels", samples.name(), count, labels.name,
                               labels.values.size()));
     }
+    if (count == 0) catalog_.notes.push_back(samples.name() + " has no samples, so its split is left out");
     first_.push_back(catalog_.items.size());
     for (std::size_t i = 0; i < labels.values.size(); ++i) {
       catalog_.items.push_back({.name = fmt::format("{}[{}]", pair.samples, i),

@@ -17,6 +17,15 @@ using PathTest = std::function<bool(const std::filesystem::path&)>;
 std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder,
                                                          const PathTest& wanted = {});
 
+/// A folder of class folders, and its split (canonical); empty: none.
+struct SplitFolder {
+  std::string split;
+  std::filesystem::path folder;
+};
+
+/// Throws Error if two folders have the same split, such as val and dev.
+void require_different_splits(const std::vector<SplitFolder>& folders);
+
 /// A file, and what the folders around it say.
 struct ClassFile {
   std::filesystem::path file;
@@ -27,16 +36,17 @@ struct ClassFile {
 
 /// All files of a source.
 struct ClassFiles {
-  std::vector<std::string> class_names;       ///< sorted by their bytes
-  std::vector<std::filesystem::path> splits;  ///< the folders of splits, or the source itself
-  std::vector<ClassFile> files;               ///< split by split, class by class, sorted by their bytes
+  std::vector<std::string> class_names;  ///< sorted by their bytes
+  std::vector<SplitFolder> splits;       ///< or the source itself
+  std::vector<ClassFile> files;          ///< split by split, class by class, sorted by their bytes
 };
 
 /// True for a folder with a class folder, which `is_class` recognizes, in it or in a split's folder in it.
 bool has_class_files(const std::filesystem::path& path, const PathTest& is_class);
 
 /// Lists the files of all class folders that are not hidden and for which `is_sample` is true. Throws Error,
-/// with `hint`, for fewer than 2 classes, and if a split lacks a class of another split. `samples` in
+/// with `hint`, for fewer than 2 classes, if a split lacks a class of another split, and if two folders have
+/// the same split or two classes the same name. `samples` in
 /// messages: "texts".
 ClassFiles list_class_files(const std::filesystem::path& folder, const PathTest& is_class,
                             const PathTest& is_sample, const std::string& samples, const std::string& hint);

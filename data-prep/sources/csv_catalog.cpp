@@ -330,8 +330,11 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
     if (is_missing_label(label))
       item.fault =
           trimmed(label).empty() ? "has no label" : fmt::format("has no label: \"{}\"", trimmed(label));
-    if (roles.split) item.split = canonical_split(trimmed(row.cells[*roles.split]));
-    if (roles.group) item.group = trimmed(row.cells[*roles.group]);
+    const auto cell_of = [&](std::size_t column) {
+      return is_missing(row.cells[column]) ? "" : trimmed(row.cells[column]);
+    };
+    if (roles.split) item.split = canonical_split(cell_of(*roles.split));
+    if (roles.group) item.group = cell_of(*roles.group);
     if (roles.weight) read_weight(row.cells[*roles.weight], weights.format, item);
     if (item.fault.empty()) examine(row, item);
   }
@@ -349,6 +352,11 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
     items[i].label = std::max(0, classes.labels[i]);
     if (column && !column->holds_splits()) items[i].split.clear();
   }
+  const bool splits = !options.splits_are_drawn &&
+                      std::ranges::any_of(items, [](const Item& item) { return !item.split.empty(); });
+  for (Item& item : items) {
+    if (splits && item.split.empty() && item.fault.empty()) item.fault = "has no split";
+  }
   list.catalog.classes = classes.classes;
   list.catalog.class_names = classes.class_names;
   list.catalog.weighted = roles.weight.has_value();
@@ -363,6 +371,14 @@ CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const Sou
   }
   long_cells.report(assumptions);
   return list;
+}
+
+CsvRow read_again(CsvReader& reader, const CsvRow& listed, std::size_t columns) {
+  CsvRow row;
+  reader.seek(listed);
+  if (!reader.next(row) || row.cells.size() < columns)
+    throw Error(fmt::format("{}: has changed while it was read", reader.at(listed)), "repeat the command");
+  return row;
 }
 
 }  // namespace convoke::data_prep

@@ -71,12 +71,6 @@ bool holds_pictures(const fs::path& folder) { return Walk().files(folder, is_any
 
 std::string name_of(const fs::path& folder) { return printable(folder.filename().native()); }
 
-/// A folder of class folders, and its split; empty: unknown.
-struct SplitFolder {
-  std::string split;
-  fs::path folder;
-};
-
 // Returns the sub-folders train, validation and test, in this order, or `folder` itself if it has none of
 // them. The other entries go to `others`.
 std::vector<SplitFolder> split_folders(const fs::path& folder, std::vector<std::string>& others) {
@@ -95,12 +89,7 @@ std::vector<SplitFolder> split_folders(const fs::path& folder, std::vector<std::
       others.push_back(name_of(sub));
     }
   }
-  for (std::size_t i = 1; i < splits.size(); ++i) {
-    if (splits[i].split == splits[i - 1].split) {
-      throw Error(fmt::format("{} and {}: are both folders of the split {}", splits[i - 1].folder.string(),
-                              splits[i].folder.string(), splits[i].split));
-    }
-  }
+  require_different_splits(splits);
   return splits;
 }
 

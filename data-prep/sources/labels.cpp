@@ -86,7 +86,7 @@ constexpr std::size_t kSurelyClasses = 20;
 /// The spellings of labels, and the classes that they stand for.
 class Spellings {
  public:
-  // A class is called as in `class_names`, if it is there.
+  // A class is called as in `class_names`, if its value is there.
   Spellings(std::span<const std::string> cells, const std::vector<std::string>& class_names) {
     for (const std::string& cell : cells) {
       if (is_missing_label(cell)) continue;
@@ -95,15 +95,14 @@ class Spellings {
       std::vector<std::string>& alike = alike_[value_key(label)];
       alike.push_back(label);
     }
+    std::map<std::string, std::string> given;  // names by key
+    for (const std::string& name : class_names) given.emplace(value_key(name), name);
     for (auto& [key, alike] : alike_) {
       std::sort(alike.begin(), alike.end(), [](const std::string& a, const std::string& b) {
         return std::pair(a.size(), a) < std::pair(b.size(), b);
       });
-      const auto given = std::find_if(alike.begin(), alike.end(), [&](const std::string& label) {
-        return std::find(class_names.begin(), class_names.end(), label) != class_names.end();
-      });
-      if (given != alike.end()) std::rotate(alike.begin(), given, given + 1);
-      const std::string name = given == alike.end() ? class_name(key, alike.front()) : alike.front();
+      const auto it = given.find(key);
+      const std::string name = it == given.end() ? class_name(key, alike.front()) : it->second;
       names_.insert(name);
       for (const std::string& label : alike) class_of_[label] = name;
     }
@@ -220,11 +219,13 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
   } else {
     result.classes = static_cast<std::int64_t>(class_names.size());
     result.class_names = class_names;
-    const bool indices = are_indices(names, class_names.size());
-    for (const std::string& name : names) {
-      if (indices || std::find(class_names.begin(), class_names.end(), name) != class_names.end()) continue;
-      throw Error(fmt::format("{}: \"{}\" is not one of the {} class names{}", where, name,
-                              class_names.size(), did_you_mean(name, class_names)),
+    const auto other = std::ranges::find_if(names, [&](const std::string& name) {
+      return std::ranges::find(class_names, name) == class_names.end();
+    });
+    const bool indices = other != names.end() && are_indices(names, class_names.size());
+    if (other != names.end() && !indices) {
+      throw Error(fmt::format("{}: \"{}\" is not one of the {} class names{}", where, *other,
+                              class_names.size(), did_you_mean(*other, class_names)),
                   "the labels are: " + listing(names));
     }
     names.clear();

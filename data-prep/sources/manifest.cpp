@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -51,7 +53,11 @@ std::optional<std::size_t> find_path_column(const CsvHeader& header, const std::
 }
 
 // True for anything but a folder. (Reading refuses what is not a file.)
-bool is_file(const fs::path& path) { return fs::exists(path) && !fs::is_directory(path); }
+bool is_file(const fs::path& path) {
+  std::error_code error;  // the name may be too long
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_directory(status);
+}
 
 /// Finds files by the names that a manifest gives them.
 class Finder {
@@ -72,17 +78,11 @@ class Finder {
     }
   }
 
-  // Most rows are like the previous one, so its folder and ending are tried first.
-  std::optional<fs::path> find(const std::string& name) {
-    if (fs::path file = folders_[folder_] / (name + ending_); is_file(file)) return file;
-    for (std::size_t folder = 0; folder < folders_.size(); ++folder) {
-      for (std::size_t i = 0; i <= kPictureEndings.size(); ++i) {
-        const std::string ending = i == 0 ? "" : std::string(kPictureEndings[i - 1]);
-        fs::path file = folders_[folder] / (name + ending);
-        if (!is_file(file)) continue;
-        folder_ = folder;
-        ending_ = ending;
-        return file;
+  std::optional<fs::path> find(const std::string& name) const {
+    for (const fs::path& folder : folders_) {
+      if (fs::path file = folder / name; is_file(file)) return file;
+      for (const std::string_view ending : kPictureEndings) {
+        if (fs::path file = folder / (name + std::string(ending)); is_file(file)) return file;
       }
     }
     return {};
@@ -97,8 +97,6 @@ class Finder {
 
  private:
   std::vector<fs::path> folders_;
-  std::size_t folder_ = 0;
-  std::string ending_;
 };
 
 // A class that occurs only in validation or test rows is usually a class with another spelling.
@@ -164,7 +162,7 @@ class Manifest final : public Source {
 
   void list(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
             std::size_t path) {
-    Finder finder(file_, options.columns.images_folder);
+    const Finder finder(file_, options.columns.images_folder);
     std::map<std::uint64_t, fs::path> file_of_line;
     CsvCatalog rows = list_rows(reading, roles, options, [&](const CsvRow& row, Item& item) {
       const std::string cell = trimmed(row.cells[path]);
@@ -189,11 +187,6 @@ class Manifest final : public Source {
     for (const CsvRow& row : rows.rows) files_.push_back(file_of_line[row.line]);
     if (options.splits_are_drawn) {
       for (Item& item : catalog_.items) item.split.clear();
-    }
-    const bool splits = std::any_of(catalog_.items.begin(), catalog_.items.end(),
-                                    [](const Item& item) { return !item.split.empty(); });
-    for (Item& item : catalog_.items) {
-      if (splits && item.split.empty() && item.fault.empty()) item.fault = "has no split";
     }
   }
 

@@ -11,7 +11,8 @@
 namespace convoke::data_prep {
 
 std::string Catalog::class_name(std::int32_t label) const {
-  return class_names.empty() ? std::to_string(label) : class_names[static_cast<std::size_t>(label)];
+  const auto index = static_cast<std::size_t>(label);
+  return index < class_names.size() ? class_names[index] : std::to_string(label);
 }
 
 std::string with_name(const std::string& name, const std::string& reason) {

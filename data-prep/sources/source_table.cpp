@@ -185,6 +185,8 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
 
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options,
                                     const std::string& kind) {
+  if (const std::string twice = repeated_name(options.class_names); !twice.empty())
+    throw Error(fmt::format("--class-names: \"{}\" is given twice", twice));
   const Choice choice = choose(path, options, kind);
   return choice.source->opens(choice.path, options);
 }

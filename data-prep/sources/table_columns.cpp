@@ -114,14 +114,16 @@ std::vector<Assumption> about_column(const std::string& name, const TableContent
   const std::string taken = fmt::format("column \"{}\"", name);
   if (column.numeric) {
     const std::string form = to_text(column.format);
-    const auto plain = [](const auto& value) { return !number_in(value.first).has_value(); };
-    const auto example = std::find_if(column.values.begin(), column.values.end(), plain);
+    const auto not_plain = [&](const auto& value) {
+      const std::optional<double> number = column.format.read(value.first);
+      return number && number != number_in(value.first);
+    };
+    const auto example = std::find_if(column.values.begin(), column.values.end(), not_plain);
     if (form.empty() || example == column.values.end()) return found;
-    const std::optional<double> value = column.format.read(example->first);
     found.push_back(
         {.what = "numbers",
-         .taken = fmt::format("{}: {}{}", taken, form,
-                              value ? fmt::format("; \"{}\" is {}", example->first, *value) : ""),
+         .taken = fmt::format("{}: {}; \"{}\" is {}", taken, form, example->first,
+                              *column.format.read(example->first)),
          .why = column.ambiguous ? "nothing else in the file has a decimal sign" : "",
          .option = column.format.decimal == ',' || column.format.thousands != 0 ? "--decimal" : "",
          .doubtful = column.ambiguous});

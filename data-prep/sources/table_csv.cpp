@@ -180,10 +180,9 @@ class TableSource final : public Source {
 
   // Reads the features' cells of a row.
   void read_cells(std::size_t item) {
-    reader_.seek(rows_[item]);
-    reader_.next(row_);
+    row_ = read_again(reader_, rows_[item], contents_.size());
     cells_.clear();
-    for (const std::size_t c : features_) cells_.push_back(row_.cells.at(c));
+    for (const std::size_t c : features_) cells_.push_back(row_.cells[c]);
   }
 
   TableOptions options_;

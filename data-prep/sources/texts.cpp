@@ -140,8 +140,8 @@ std::unique_ptr<Source> open_text_folder(const fs::path& folder, const SourceOpt
     catalog.items.push_back(
         {.name = file.name, .split = file.split, .label = file.label, .fault = fault_of(file.file)});
   }
-  for (const fs::path& split : list.splits) {
-    if (const fs::path unlabeled = split / "unsup"; fs::is_directory(unlabeled)) {
+  for (const SplitFolder& split : list.splits) {
+    if (const fs::path unlabeled = split.folder / "unsup"; fs::is_directory(unlabeled)) {
       catalog.notes.push_back(fmt::format("{} is left out: its texts have no labels", unlabeled.string()));
     }
   }
@@ -239,11 +239,8 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
   const auto reader = std::make_shared<CsvReader>(reading.rows());
   return std::make_unique<TextSource>(
       std::move(list.catalog), options.text, reading.options_for_prediction(options.reading),
-      header.names[*text],
-      [reader, rows = std::move(list.rows), column = *text, row = CsvRow{}](std::size_t item) mutable {
-        reader->seek(rows[item]);
-        reader->next(row);
-        return std::move(row.cells.at(column));
+      header.names[*text], [reader, rows = std::move(list.rows), column = *text](std::size_t item) {
+        return std::move(read_again(*reader, rows[item], column + 1).cells[column]);
       });
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "pictures/color.hpp"
@@ -44,6 +45,7 @@ PictureHeader jpeg_header(Bytes file, const std::string& name) {
   constexpr std::uint8_t kStartOfScan = 0xDA, kApp1 = 0xE1;
   constexpr std::string_view kExif{"Exif\0\0", 6};
   PictureHeader header{.kind = PictureKind::kJpeg};
+  bool exif = false;
   std::size_t at = 2;
   for (;;) {
     while (at < file.size() && file[at] != 0xFF) ++at;  // skips foreign bytes
@@ -64,7 +66,7 @@ PictureHeader jpeg_header(Bytes file, const std::string& name) {
     if (frame && segment.size() >= 6) {
       header.stored = {big_endian(segment.subspan(1, 2)), big_endian(segment.subspan(3, 2))};
       header.components = segment[5];
-    } else if (kind == kApp1 && starts_with(segment, kExif)) {
+    } else if (kind == kApp1 && starts_with(segment, kExif) && !std::exchange(exif, true)) {  // the first
       header.orientation = exif_orientation(segment.subspan(kExif.size()));
     }
     at += 2 + length;
@@ -112,9 +114,9 @@ PictureHeader png_header(Bytes file, const std::string& name) {
 // 14 bytes of file header, then an information header of 12 (OS/2), 40 or more bytes. Rows are padded to 4
 // bytes.
 PictureHeader bmp_header(Bytes file, const std::string& name) {
-  if (file.size() < 34) refuse(name, "the BMP is truncated");
+  const bool os2 = file.size() >= 26 && little_endian(file.subspan(14, 4)) == 12;
+  if (!os2 && file.size() < 34) refuse(name, "the BMP is truncated");
   const std::uint64_t pixels = little_endian(file.subspan(10, 4));
-  const bool os2 = little_endian(file.subspan(14, 4)) == 12;
   const auto signed_number = [&](std::size_t at) {
     return static_cast<std::int32_t>(little_endian(file.subspan(at, 4)));
   };

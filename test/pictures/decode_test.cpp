@@ -81,6 +81,14 @@ TEST_CASE("every kind of PNG and BMP becomes gray and RGB as in Pillow") {
   }
 }
 
+TEST_CASE("an OS/2 BMP may be shorter than other headers") {
+  const TemporaryFolder folder;
+  const std::string header("BM\36\0\0\0\0\0\0\0\32\0\0\0\14\0\0\0\1\0\1\0\1\0\30\0", 26);
+  write_file(folder / "one.bmp", header + std::string("\3\2\1\0", 4));  // blue, green, red, padding
+  CHECK(decode(folder / "one.bmp", 3).values == std::vector<std::uint8_t>{1, 2, 3});
+  CHECK_THAT(error_in("short.bmp", header.substr(0, 25)), Contains("truncated"));
+}
+
 TEST_CASE("every kind of JPEG becomes gray and RGB as in Pillow, up to rounding, and upright") {
   for (const char* name :
        {"baseline.jpg", "progressive.jpg", "full_chroma.jpg", "gray.jpg", "cmyk.jpg", "one.jpg", "exif1.jpg",
@@ -96,6 +104,17 @@ TEST_CASE("every kind of JPEG becomes gray and RGB as in Pillow, up to rounding,
   std::swap(bytes[0x31], bytes[0x33]);
   write_file(folder / "long.jpg", bytes);
   CHECK(decode(folder / "long.jpg", 3).values == decode(kPictures / "exif6.jpg", 3).values);
+  // The first of two Exif segments counts, as in Pillow.
+  const std::string kExif = "\xFF\xE1", upright = bytes_of(kPictures / "exif1.jpg");
+  const auto segment = [&](const std::string& file) {
+    const std::size_t at = file.find(kExif);
+    return file.substr(
+        at, 2 + 256 * static_cast<unsigned char>(file[at + 2]) + static_cast<unsigned char>(file[at + 3]));
+  };
+  bytes = bytes_of(kPictures / "exif6.jpg");
+  bytes.insert(bytes.find(kExif) + segment(bytes).size(), segment(upright));
+  write_file(folder / "two.jpg", bytes);
+  CHECK(decode(folder / "two.jpg", 3).values == decode(kPictures / "exif6.jpg", 3).values);
 }
 
 TEST_CASE("the shape of a picture is known before it is decoded") {

@@ -35,6 +35,8 @@ TEST_CASE("given names decide the order, by name or by number") {
   CHECK(labels({"dog", "cat"}, {"emu", "dog", "cat"}).classes == 3);
   CHECK(labels({"2", "0"}, {"emu", "dog", "cat"}).labels == Labels{2, 0});
   CHECK(labels({"2", "1"}, {"2", "1"}).labels == Labels{0, 1});  // names that are numbers
+  CHECK(labels({"0", "1"}, {"1", "0"}).labels == Labels{1, 0});
+  CHECK(labels({"YES", "No"}, {"yes", "no"}).labels == Labels{0, 1});
   CHECK(error_of([] {
           labels({"horze", "cat"}, {"emu", "horse", "cat"});
         }) == "x.csv: \"horze\" is not one of the 3 class names (did you mean \"horse\"?)");

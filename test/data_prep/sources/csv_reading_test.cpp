@@ -110,6 +110,10 @@ TEST_CASE("a doubtful reading is a warning that names an option") {
   CHECK_THAT(taken(*decimals, "numbers"), Contains("warning: column \"price\"") && Contains("--decimal"));
   const auto thousands = fitted(prices, {.reading = {.decimal = "point"}});
   CHECK(values_of<float>(*thousands, 0)[0] == 4000);
+  const Csv points("size;kind\n9.420;a\n3.888;b\n5.105;a\n");
+  CHECK_THAT(taken(*fitted(points), "numbers"),
+             Contains("warning: column \"size\"") && Contains("\"3.888\" is 3888") && Contains("--decimal"));
+  CHECK(taken(*fitted(Csv("size,kind\n9.420,a\n3.888,b\n5.105,a\n")), "numbers").empty());
   const auto dates = fitted(Csv("day,kind\n2020-01-05,a\n2020-02-01,b\n2020-01-05,a\n2020-02-01,b\n"));
   CHECK_THAT(taken(*dates, "categories"), Contains("warning: column \"day\""));
   const auto labels = fitted(Csv("target,size,class\n1,2,a\n2,1,b\n3,3,a\n1,5,b\n"));
@@ -222,8 +226,19 @@ TEST_CASE("labels that are equal as numbers are one class; missing ones have a f
         Names{"line 7: has no label: \"NaN\"", "line 8: has no label: \"NA\"", "line 9: has no label"});
   CHECK_THAT(taken(*source, "one class"), Contains("1 = 01 = 1.0"));
   CHECK(Csv("x,label\n1,True\n2,TRUE\n3,false\n").open()->catalog().classes == 2);
+  const Csv large("x,label\n1,9007199254740992\n2,9007199254740993\n");  // equal as doubles
+  CHECK(large.open()->catalog().classes == 2);
   CHECK_THAT(taken(*Csv("x,label\n1,Cat\n2,cat\n").open(), "two classes"), Contains("differ only in case"));
   CHECK_THAT(Csv("x,y\n1,1\n2,1.0\n").error(), Contains("column \"y\": has one class, \"1\""));
+}
+
+TEST_CASE("a missing group is none, and a missing split the fault of its row") {
+  const auto source = Csv("x,who,split,label\n1,NA,train,a\n2,?,test,b\n3,p,,a\n4,p,NA,b\n")
+                          .open({.columns = {.group = "who"}});
+  std::vector<std::string> groups;
+  for (const Item& item : source->catalog().items) groups.push_back(item.group);
+  CHECK(groups == Names{"", "", "p", "p"});
+  CHECK(faults_of(*source) == Names{"line 4: has no split", "line 5: has no split"});
 }
 
 TEST_CASE("files that are no tables are refused with the reason") {

@@ -161,6 +161,15 @@ TEST_CASE("rows and pictures that cannot be samples are items with a fault") {
               "line 10!images/b.png: is already listed in line 9", "images/c.png!is not listed in list.csv"});
 }
 
+TEST_CASE("where a picture is found does not depend on the row before") {
+  const TemporaryFolder folder;
+  for (const char* name : {"images/a.jpg", "b.png", "b.jpg", "images/b.jpg"}) put_picture(folder / name);
+  const auto source =
+      open_text(folder / "list.csv", "image,label\na,x\nb,y\n" + std::string(300, 'c') + ",y\n");
+  CHECK(source->catalog().items[1].name == "b.png");
+  CHECK_THAT(source->catalog().items[2].fault, Contains("is not in"));  // a name longer than any file's
+}
+
 TEST_CASE("manifests that are not a data set are refused") {
   const TemporaryFolder folder;
   put_picture(folder / "a.png");

@@ -1,6 +1,9 @@
 #include "convoke/data_prep/sources/source_table.hpp"
 
+#include <fmt/format.h>
+
 #include "../idx_files.hpp"
+#include "convoke/data_prep/files/npy.hpp"
 #include "source_values.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -89,6 +92,23 @@ TEST_CASE("a folder of .npy files is read like an archive of them, and zip64 lik
   const auto source = open_source(archive ? kContainers / "zip64.npz" : folder / "arrays");
   CHECK(source->catalog().items.size() == (archive ? 10 : 14));
   CHECK(values_of<std::uint8_t>(*source, 7) == numbered<std::uint8_t>(7, 20));
+}
+
+TEST_CASE("an empty split has a note, and a single class its number if it has no name") {
+  const TemporaryFolder folder;
+  const auto write = [&](const char* split, const std::vector<std::int32_t>& labels) {
+    const auto count = std::ssize(labels);
+    write_npy(folder / fmt::format("x_{}.npy", split), Shape{count, 2},
+              std::vector<float>(static_cast<std::size_t>(2 * count), 1));
+    write_npy(folder / fmt::format("y_{}.npy", split), Shape{count}, labels);
+  };
+  write("test", {1, 0});
+  write("train", {});
+  const auto source = open_source(folder.path());
+  REQUIRE(source->catalog().notes.size() == 1);
+  CHECK_THAT(source->catalog().notes[0], Contains("x_train.npy has no samples, so its split is left out"));
+  write("test", {5, 5});
+  CHECK_THAT(error_in(folder.path(), {.class_names = {"a", "b"}}), Contains("has one class, \"5\""));
 }
 
 TEST_CASE("arrays that are not a dataset are refused, each with its reason") {

@@ -1,5 +1,6 @@
 #include "convoke/data_prep/sources/source_table.hpp"
 
+#include "convoke/data_prep/prepare.hpp"
 #include "convoke/data_prep/sources/csv_catalog.hpp"
 #include "csv_file.hpp"
 #include "source_values.hpp"
@@ -80,6 +81,19 @@ TEST_CASE("rows that cannot be samples have a fault; constant columns a note") {
   CHECK(source->catalog().notes[0] == "column \"a\" is the same in all training rows");
 }
 
+TEST_CASE("a table that changes while it is read or prepared is refused") {
+  std::string rows = "size,label\n";
+  for (int i = 0; i < 20'000; ++i) rows += i % 2 == 0 ? "12345,a\n" : "12345,b\n";  // more than is read ahead
+  const Csv csv(rows);
+  const auto source = csv.open();
+  write_file(csv.file, "size,label\n1,a\n");
+  CHECK_THAT(error_of([&] { fit_all(*source); }), Contains(": has changed while it was read"));
+  write_file(csv.file, kFlowers);
+  PrepareOptions options{csv.file, csv.folder / "x.h5"};
+  options.progress = [&](std::int64_t, std::int64_t) { write_file(csv.file, std::string(kFlowers) + "\n"); };
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("table.csv: has changed while it was prepared"));
+}
+
 TEST_CASE("tables that are not a dataset are refused") {
   CHECK_THAT(Csv("label,split\na,train\nb,test\n").error(), Contains("there is no column left for features"));
   CHECK_THAT(Csv(kFlowers).error({.columns = {.features = {"lenght"}}}),
@@ -88,6 +102,8 @@ TEST_CASE("tables that are not a dataset are refused") {
   CHECK_THAT(Csv(kFlowers).error({.table = {.scale = "log"}}), Contains("unknown scale \"log\""));
   CHECK_THAT(Csv("a,b\n1,x\n2,x\n").error(), Contains("has one class, \"x\""));
   CHECK_THAT(Csv("a,b\n").error(), Contains("has no rows"));
+  CHECK(Csv(kFlowers).error({.class_names = {"lily", "rose", "lily"}}) ==
+        "--class-names: \"lily\" is given twice");
   std::string names = "name,age,label\n";
   for (int i = 0; i < 30; ++i) names += "n" + std::to_string(i) + ",3," + std::to_string(i % 2) + "\n";
   const auto source = Csv(names).open();

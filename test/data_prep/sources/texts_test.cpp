@@ -238,6 +238,14 @@ TEST_CASE("folders of texts that are not a dataset are refused") {
   CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("train has neg, pos"));
   write_file(folder / "test/neg/a.txt", "bad");
   const auto source = open_source(folder.path());
+  for (const char* split : {"val", "dev"}) {
+    write_file(folder / split / "neg/a.txt", "bad");
+    write_file(folder / split / "pos/a.txt", "good");
+  }
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("are both folders of the split valid"));
+  write_file(folder / "cups/caf\xE9/a.txt", "black");
+  write_file(folder / "cups/caf\u00E9/a.txt", "white");
+  CHECK_THAT(error_of([&] { open_source(folder / "cups"); }), Contains("another class folder has the name"));
   fs::remove(folder / "test/neg/a.txt");
   std::vector<std::byte> sample(4);
   const std::size_t training[] = {2, 3};

@@ -42,8 +42,8 @@ class NumberColumn {
   /// plainest.
   NumberFormat format(char decimal) const;
 
-  /// True if the numbers are either whole with separated thousands or have a decimal comma: all are like
-  /// "4,000".
+  /// True if the numbers are either whole with separated thousands or have decimals: all are like "4,000", or
+  /// all like "4.000".
   bool ambiguous() const;
 
   std::int64_t cells() const { return cells_; }

@@ -81,4 +81,7 @@ struct CsvCatalog {
 CsvCatalog list_rows(const CsvReading& reading, const CsvRoles& roles, const SourceOptions& options,
                      const std::function<void(const CsvRow& row, Item& item)>& examine);
 
+/// Reads again a row that list_rows() listed. Throws Error if it does not have so many cells any more.
+CsvRow read_again(CsvReader& reader, const CsvRow& listed, std::size_t columns);
+
 }  // namespace convoke::data_prep
