@@ -180,6 +180,12 @@ TEST_CASE("the jobs of a sweep get the memory of its largest variant; options wi
   const std::string most = memory("--set train.micro_batch=256");
   CHECK(memory("--set train.micro_batch=8") != most);
   CHECK(memory("--sweep train.micro_batch=8,256,16") == most);
+  for (const char* twice : {"--sweep seed=1,2 --sweep seed=3,4", "--sweep seed=1,2 --set seed=3"})
+    place.refuses("slurm train" + one + twice, "the key has a value already");
+  place.refuses("slurm train" + one + "--sweep seed=1,2,1", "--sweep seed=1,2,1: a value is named twice");
+  place.refuses(
+      "slurm train recipe.toml --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 --sweep train.batch=64,8",
+      "2 ranks are more than tiny can use");
 
   for (const char* options : {"study", "ensemble", "train --chain"}) {
     place.refuses("slurm " + std::string(options) + one + "--sweep seed=1,2", "--sweep trains variants");

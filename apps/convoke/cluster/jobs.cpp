@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
@@ -18,8 +19,10 @@
 namespace convoke::app {
 namespace {
 
-// All combinations of the values in "a=1,2" and "b=x,y": {"a=1", "b=x"}, ...
-std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep) {
+// All combinations of the values in "a=1,2" and "b=x,y": {"a=1", "b=x"}, ... Each key has one value, also
+// with `changes`, which all variants have.
+std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep,
+                                        const slurm::Changes& changes) {
   std::vector<slurm::Changes> variants{{}};
   for (const std::string& dimension : sweep) {
     const std::size_t equals = dimension.find('=');
@@ -28,36 +31,47 @@ std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep) {
           fmt::format("--sweep {}: not of the form KEY=VALUE,VALUE,... without spaces and quotes", dimension),
           "for example --sweep train.optimizer.learning_rate=1e-3,3e-3");
     }
+    const std::string key = dimension.substr(0, equals + 1);
+    const auto has_key = [&](const std::string& change) { return change.starts_with(key); };
+    if (std::ranges::any_of(changes, has_key) || std::ranges::any_of(variants.front(), has_key)) {
+      throw Error(fmt::format("--sweep {}: the key has a value already", dimension),
+                  "name each key once, with all its values");
+    }
     std::vector<slurm::Changes> more;
     for (const slurm::Changes& before : variants) {
       std::string rest = dimension.substr(equals + 1);
       for (std::size_t end = 0; end != std::string::npos; rest.erase(0, end + 1)) {
         end = rest.find(',');
         more.push_back(before);
-        more.back().push_back(fmt::format("{}={}", dimension.substr(0, equals), rest.substr(0, end)));
+        more.back().push_back(key + rest.substr(0, end));
         if (end == std::string::npos) break;
       }
     }
+    if (std::set(more.begin(), more.end()).size() < more.size())
+      throw Error(fmt::format("--sweep {}: a value is named twice", dimension), "name each value once");
     variants = std::move(more);
   }
   return variants;
 }
 
-// Returns the memory of a job of `layout` that can train each variant. Throws Error if a variant is not a
-// valid recipe, or does not fit.
-std::int64_t largest_memory(const JobRequest& request, const std::vector<slurm::Changes>& variants,
-                            const slurm::Layout& layout) {
-  std::int64_t most = 0;
+// Returns a layout for jobs that train each of the variants: all have work for its ranks, and memory. Throws
+// Error if a variant is not a valid recipe, or does not fit.
+slurm::Layout layout_for_all(const JobRequest& request, const std::vector<slurm::Changes>& variants) {
+  std::vector<recipe::Recipe> recipes;
   for (const slurm::Changes& variant : variants) {
     std::vector<std::string> changes = request.options.changes;
     changes.insert(changes.end(), variant.begin(), variant.end());
-    const recipe::Recipe recipe = recipe::Recipe::load(request.options.recipe, changes);
-    slurm::Workload workload = workload_of(recipe, false);
-    workload.most_workers =
-        std::max(workload.most_workers, layout.ranks());  // its job refuses ranks without work
-    most = std::max(most, lay_out(workload, layout, request.partition).memory_mib);
+    recipes.push_back(recipe::Recipe::load(request.options.recipe, changes));
   }
-  return most;
+  std::vector<slurm::Workload> workloads;
+  for (const recipe::Recipe& recipe : recipes) workloads.push_back(workload_of(recipe, false));
+  slurm::Layout layout =
+      request.layout(*std::ranges::min_element(workloads, {}, &slurm::Workload::most_workers));
+  std::int64_t most = 0;
+  for (const slurm::Workload& workload : workloads)
+    most = std::max(most, lay_out(workload, layout, request.partition).memory_mib);
+  layout.memory_mib = most;
+  return layout;
 }
 
 void plan_prepare(const JobRequest& request, slurm::JobSet& jobs) {
@@ -77,14 +91,13 @@ void plan_prepare(const JobRequest& request, slurm::JobSet& jobs) {
 
 void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
   const SlurmOptions& options = request.options;
-  const slurm::Workload workload = workload_of(request.recipe, false);
-  slurm::Layout layout = request.layout(workload);
   if (!options.sweep.empty()) {
-    const std::vector<slurm::Changes> variants = variants_of(options.sweep);
-    layout.memory_mib = largest_memory(request, variants, layout);
-    add_sweep(jobs, request.job, layout, request.recipe_words, variants, options.at_once);
+    const std::vector<slurm::Changes> variants = variants_of(options.sweep, options.changes);
+    add_sweep(jobs, request.job, layout_for_all(request, variants), request.recipe_words, variants,
+              options.at_once);
     return;
   }
+  const slurm::Layout layout = request.layout(workload_of(request.recipe, false));
   const recipe::Recipe& recipe = request.recipe;
   const bool votes = recipe.train.mode == "ensemble";
   const std::int64_t members =
