@@ -17,15 +17,19 @@ std::uint64_t exchanged_bytes(const train::Job& job, int ranks) {
              : 0;
 }
 
-std::vector<Finding> check_micro_batches(const train::Job& job, int ranks) {
-  const std::int64_t micro_batches = job.engine.batch / job.engine.micro_batch;
+std::vector<Finding> check_micro_batches(const train::Job& job, int ranks, std::int64_t samples) {
+  const engine::EngineOptions step_options = engine::for_samples(job.engine, samples);
+  const std::int64_t micro_batches = step_options.batch / step_options.micro_batch;
   const std::int64_t group = std::max<std::int64_t>(1, ranks / job.ensemble.members);
   const std::int64_t workers = group * job.engine.threads;
-  const std::string step = fmt::format("a step of {} samples has {} of {}", job.engine.batch,
+  const bool all = samples < job.engine.batch;  // a larger batch would not help
+  const std::string step = fmt::format("a step of {} samples has {} of {}", all ? samples : job.engine.batch,
                                        counted(micro_batches, "micro-batch"), job.engine.micro_batch);
-  const std::string setting = engine::setting_for_workers(job.engine.batch, job.engine.micro_batch, workers);
+  const std::string setting =
+      all ? "a smaller train.micro_batch"
+          : engine::setting_for_workers(job.engine.batch, job.engine.micro_batch, workers);
   if (workers > micro_batches) {  // correct, but a waste of cores
-    const std::int64_t helping = engine::helping_threads(job.engine, static_cast<int>(group));
+    const std::int64_t helping = engine::helping_threads(step_options, static_cast<int>(group));
     const std::int64_t idle = workers - micro_batches - helping;
     return {warning("micro-batches",
                     fmt::format("{}, so of the {} worker threads{}{}{}", step, workers,

@@ -139,7 +139,8 @@ Findings dataset(const Context& context) {
 
 Findings micro_batches(const Context& context) {
   return context.demand == nullptr ? Findings()
-                                   : check_micro_batches(context.demand->job, context.world.size());
+                                   : check_micro_batches(context.demand->job, context.world.size(),
+                                                         context.demand->loaders.training.split().count());
 }
 
 Findings memory(const Context& context) {

@@ -58,9 +58,10 @@ std::size_t evaluation_bytes(const nn::Graph& graph, const EngineOptions& option
 
 }  // namespace
 
-MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
+MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& of_recipe,
                           const optim::Optimizer& optimizer, std::int64_t samples, bool validates, int rank,
                           int ranks, const NodePlace& place) {
+  const EngineOptions options = for_samples(of_recipe, samples);
   const int workers = worker_count(options, rank, ranks);
   nn::single_threaded();
   const auto layout = std::make_shared<const nn::ParameterLayout>(graph, options.micro_batch,

@@ -21,9 +21,10 @@ namespace {
 EngineOptions options_of_share(EngineOptions options, int ranks) {
   const std::int64_t micro_batches = options.batch / options.micro_batch;
   if (micro_batches < ranks) {
-    throw Error(fmt::format("{} ranks train a model each, but a batch of {} has {} of {} samples", ranks,
-                            options.batch, counted(micro_batches, "micro-batch"), options.micro_batch),
-                "use fewer ranks, a larger train.batch or a smaller train.micro_batch");
+    throw Error(
+        fmt::format("{} ranks train a model each, but a step of at most {} samples has {} of {}", ranks,
+                    options.batch, counted(micro_batches, "micro-batch"), options.micro_batch),
+        "use fewer ranks, a smaller train.micro_batch or, if there are more samples, a larger train.batch");
   }
   options.batch = (micro_batches + ranks - 1) / ranks * options.micro_batch;
   return options;

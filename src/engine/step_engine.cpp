@@ -46,6 +46,14 @@ std::int64_t auto_micro_batch(std::int64_t batch) {
   return micro_batch;
 }
 
+EngineOptions for_samples(EngineOptions options, std::int64_t samples) {
+  if (samples < options.batch) {
+    const std::int64_t micro_batches = (samples + options.micro_batch - 1) / options.micro_batch;
+    options.batch = std::min(options.batch, micro_batches * options.micro_batch);
+  }
+  return options;
+}
+
 int worker_count(const EngineOptions& options, int rank, int ranks) {
   const std::int64_t micro_batches = share_of({0, options.batch / options.micro_batch}, rank, ranks).count;
   return static_cast<int>(

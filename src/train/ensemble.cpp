@@ -58,8 +58,9 @@ void for_all_members(const Work& work) {
 
 // Fills in `result`. Throws what ends the training of the member, or the job.
 void train_member(const TrainingContext& context, std::int64_t member, TrainedMember& result) {
-  const Job& job = context.job;
+  Job job = context.job;
   const data::Holdout ids = samples_of(job, context.loaders, member);
+  job.engine = engine::for_samples(job.engine, std::ssize(ids.train));
   result.model.training_samples = static_cast<std::int64_t>(ids.train.size());
   const Assignment assignment{.member = member,
                               .seed = result.model.seed,

@@ -35,6 +35,10 @@ TEST_CASE("workers without a micro-batch are found") {
       "one more than others | to keep all busy, use train.batch=48 with train.reference_batch=32");
   job.engine.threads = 2;
   CHECK(doctor::check_micro_batches(job, 2)[0].severity == Severity::kOk);
+  CHECK(
+      told(doctor::check_micro_batches(job, 2, 20)[0]) ==
+      "warning: a step of 20 samples has 3 micro-batches of 8, so of the 4 worker threads 1 stay idle | use "
+      "a smaller train.micro_batch, or fewer ranks or threads");
   job.is_ensemble = true, job.ensemble.members = 2, job.engine.threads = 4;  // every rank has a separate step
   CHECK_THAT(told(doctor::check_micro_batches(job, 2)[0]),
              StartsWith("ok: tiny: a step of 32 samples has 4 micro-batches of 8, for 1 rank x 4 threads for "

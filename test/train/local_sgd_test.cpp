@@ -250,5 +250,10 @@ TEST_CASE("a batch with fewer micro-batches than ranks is refused") {
   Job job = local_job({{"every", 3}});
   job.engine.micro_batch = 32;
   CHECK_THAT(error_of([&] { trained(job, world()); }),
-             Contains("a batch of 32 has 1 micro-batch of 32 samples"));
+             Contains("a step of at most 32 samples has 1 micro-batch of 32"));
+
+  job.engine.batch = 4096;  // the epoch's 150 samples are a step
+  job.engine.micro_batch = 128;
+  if (world().size() > 2)
+    CHECK_THAT(error_of([&] { trained(job, world()); }), Contains("has 2 micro-batches"));
 }

@@ -109,7 +109,8 @@ void describe_plan(const recipe::Run& run, int ranks, bool quiet) {
                             streamed, recipe.data.shuffle == "all");
   // A member that is trained in a separate job has all ranks, as if the other members had as many.
   if (recipe.ensemble.member >= 0) ranks *= static_cast<int>(job.ensemble.members);
-  const std::vector<doctor::Finding> micro_batches = doctor::check_micro_batches(job, ranks);
+  const std::vector<doctor::Finding> micro_batches =
+      doctor::check_micro_batches(job, ranks, run.loaders().training.split().count());
   fmt::print(stderr, "{}{}", doctor::short_text(micro_batches), doctor::short_text(samples));
   for (const doctor::Finding& found : micro_batches) {
     if (quiet || found.severity >= doctor::Severity::kWarning) continue;

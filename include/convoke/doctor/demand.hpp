@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <vector>
 
 #include "convoke/data/dataset.hpp"
@@ -30,8 +31,9 @@ struct Demand {
 std::uint64_t exchanged_bytes(const train::Job& job, int ranks);
 
 /// Finds worker threads that have no micro-batch in a step, or fewer than others, and a setting that gives
-/// all of them as many. Pure.
-std::vector<Finding> check_micro_batches(const train::Job& job, int ranks);
+/// all of them as many. `samples`: of an epoch, at most. Pure.
+std::vector<Finding> check_micro_batches(const train::Job& job, int ranks,
+                                         std::int64_t samples = std::numeric_limits<std::int64_t>::max());
 
 /// Finds slow ways to read the samples of a dataset. Pure.
 std::vector<Finding> check_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,

@@ -72,6 +72,9 @@ ModelRanks model_ranks(const EngineOptions& options, const mpi::Communicator& gr
 /// least 8 samples, rounded up to a divisor of the batch.
 std::int64_t auto_micro_batch(std::int64_t batch);
 
+/// Returns the options of epochs of so many samples: their steps have no more micro-batches than the samples.
+EngineOptions for_samples(EngineOptions options, std::int64_t samples);
+
 /// Executes training steps. The micro-batches of a step are distributed over the ranks of a group
 /// (MicroBatchShares) and over this rank's worker threads; with kExact or options.balance, workers of a node
 /// that are done take micro-batches from others (WorkQueue). Each worker runs neighboring micro-batches
