@@ -200,7 +200,8 @@ std::string harmless(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const char32_t point = length == 0 ? 0 : code_point(text);
-    const bool control = point < 0x20 || (point >= 0x7F && point < 0xA0);
+    const bool reorders = (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
+    const bool control = point < 0x20 || (point >= 0x7F && point < 0xA0) || reorders;
     if (!control || point == '\n' || point == '\t') {
       result += text.substr(0, length);
     } else {

@@ -191,6 +191,10 @@ TEST_CASE("the jobs of a sweep get the memory of its largest variant; options wi
     place.refuses("slurm " + std::string(options) + one + "--sweep seed=1,2", "--sweep trains variants");
   }
   place.refuses("slurm train" + one + "--source pictures", "--source needs --chain");
+  for (const char* kind : {"train", "prepare --source pictures"})
+    place.refuses("slurm " + std::string(kind) + one + "--at-once 2", "--at-once limits a job array");
+  for (const char* kind : {"study", "prepare --source pictures"})
+    place.refuses("slurm " + std::string(kind) + one + "--chain", "--chain adds no job");
   for (const char* jobs : {"87,88", "prepare", "87:"}) {
     place.refuses("slurm train" + one + "--after " + jobs, "not the number of a job");
   }

@@ -116,6 +116,8 @@ TEST_CASE("summary shows the network and the kernels of a step") {
   const Outcome toml = program("summary mnist-sync --toml --set train.batch=128", kWithoutMpi).ends(0);
   CHECK(toml.text.find("name = \"mnist-sync\"\n") == 0);
   CHECK(toml.says("\nbatch = 128\n"));
+  for (const char* both : {"--toml --json", "--toml --plan", "--json --plan"})
+    CHECK(program(std::string("summary mnist-sync ") + both, kWithoutMpi).code == 2);
 }
 
 TEST_CASE("summary draws the network: a box for each layer, equal blocks once") {

@@ -26,6 +26,8 @@ struct Study : Place {
 TEST_CASE("a study runs every configuration the requested number of times, and prints intervals") {
   const Study place("ranks = [2]\nrepeats = 2\nat_most = 2\n[set]\ntrain.epochs = 1\n");
   place.study("--dry-run").ends(0).shows("convoke train recipe.toml --set train.epochs=1");
+  place.replace("s.toml", "train.epochs = 1", "train.epochs = 1\ndescription = \"a b\"", "words.toml");
+  place.run("study words.toml --dry-run").ends(0).shows("--set 'description=\"a b\"'");
   CHECK_FALSE(fs::exists(place / "out"));
 
   const Outcome outcome = place.study().ends(0);
@@ -183,6 +185,11 @@ TEST_CASE("the jobs of a study take as few nodes as possible, and keep scripts t
                            "--nodes=1 --ntasks-per-node=1 "}) {  // members are trained in turn
     CHECK_THAT(bytes_of(place / "out-jobs/submit.sh"), Contains(size));
   }
+  CHECK_THAT(bytes_of(place / "out-jobs/submit.sh"),
+             Contains(" by: convoke study s.toml --slurm --output out/\n"));
+  for (const char* option : {"--time 9", "--mail me", "--program x", "--slurm --task 1", "--slurm --begin"})
+    CHECK(place.study(option).code == 2);
+  place.refuses("study s.toml --at-once 2", "describe jobs, but this study runs here");
   REQUIRE(place.study("--begin").code == 0);
   place.replace("out-jobs/study.sh", "# module load", "module load");
   on_nodes("2", study + "--resume").ends(0).shows("/study.sh is kept").never("collect.sh is kept");

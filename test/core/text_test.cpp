@@ -116,6 +116,7 @@ TEST_CASE("text that is printed changes nothing on a terminal") {
   CHECK(harmless("a\nb\tc é 鳥") == "a\nb\tc é 鳥");
   CHECK(harmless("\x1B]0;title\x07") == bad + "]0;title" + bad);
   CHECK(harmless("\rover\x7F") == bad + "over" + bad);
+  CHECK(harmless("\u202Eback\u2066") == bad + "back" + bad);
   CHECK(harmless("\xC2\x9B"
                  "31m\xFF") == bad + "31m" + bad);  // C1 controls are escapes, too
 }

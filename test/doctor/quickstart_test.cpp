@@ -12,8 +12,10 @@ struct Start {
 };
 
 std::vector<Start> dry_run(const std::string& topology) {
+  const fs::path program = binary();  // its name relative to the folder of the caller
   const Outcome outcome =
-      shell("CONVOKE=" + binary() + " " + topology + "bash " + source_path("quickstart") + " --dry-run")
+      shell("cd " + program.parent_path().string() + " && CONVOKE=./" + program.filename().string() + " " +
+            topology + "bash " + source_path("quickstart") + " --dry-run")
           .ends(0);
   std::vector<Start> starts;
   for (const Match& line : all_matches(outcome.text, "mpirun -n ([0-9]+) .*run.threads=([0-9]+).*"))
@@ -92,8 +94,7 @@ TEST_CASE("quickstart starts no more ranks than micro-batches, 12 members, and a
     CHECK_THAT(starts[3].command, Contains("train.reference_batch=64"));
     // The recipe of that run has work for all of them.
     const std::string settings = substituted(starts[3].command, ".*train (mnist-sync .*) --output.*", "$1");
-    const Outcome summary =
-        shell(topology + binary() + " summary " + substituted(settings, "=(\\{[^}]*\\})", "='$1'"));
+    const Outcome summary = shell(topology + binary() + " summary " + settings);
     const std::string all = std::to_string(cores);
     summary.shows("which keep " + all + " of " + all + " cores busy\n");
   }

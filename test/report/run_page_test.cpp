@@ -300,6 +300,7 @@ TEST_CASE("a page of very many members shows their ends and the middle, not all 
   CHECK(losses.columns == std::vector<std::string>{"epoch", "lowest of 100 members", "median", "highest"});
   REQUIRE(losses.rows.size() == 3);  // the loss of member 2 m in epoch e is 1 / (e + m)
   CHECK(losses.rows[0][1].as_double() == Approx(1.0 / 100).epsilon(1e-4));
+  CHECK(losses.rows[0][2].as_double() == Approx((1.0 / 50 + 1.0 / 51) / 2).epsilon(1e-4));
   CHECK(losses.rows[0][3].as_double() == 1);
   const report::Table& errors = called(page.charts(), "Error of members and of their vote").table;
   REQUIRE(errors.rows.size() == 3);

@@ -47,7 +47,8 @@ std::string command_given() {
   std::getline(in, word, '\0');
   while (std::getline(in, word, '\0')) {
     if (word == "--dry-run" || word == "--submit") continue;
-    if (word == "--output" || word == "--program") {
+    const bool of_study = word == "--output" && command.starts_with("convoke study");  // its folder
+    if (!of_study && (word == "--output" || word == "--program")) {
       std::getline(in, word, '\0');
     } else {
       command += " " + shell_word(word);
@@ -180,6 +181,13 @@ void require_options(const SlurmOptions& options) {
   if (!options.sweep.empty() && (options.kind != "train" || options.chain)) {
     throw Error("--sweep trains variants with `convoke slurm train`, without --chain",
                 "its last job compares the runs; for a dataset, first submit `convoke slurm prepare`");
+  }
+  if (options.at_once > 0 &&
+      (options.kind == "prepare" || (options.kind == "train" && options.sweep.empty()))) {
+    throw Error("--at-once limits a job array, but this is one job", "leave it out, or add --sweep");
+  }
+  if (options.chain && (options.kind == "prepare" || (options.kind == "study" && options.source.empty()))) {
+    throw Error(fmt::format("--chain adds no job to `convoke slurm {}`", options.kind), "leave it out");
   }
   if (!options.source.empty() && !options.chain && options.kind != "prepare") {
     throw Error("--source needs --chain", "add --chain to prepare the dataset first, or leave out --source");

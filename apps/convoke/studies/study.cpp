@@ -117,8 +117,8 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
                                                   environment.all_cores, environment.launch_options);
     fmt::print("  {}{}\n    {} convoke train {}", configuration.name,
                launch.oversubscribed ? "  OVERSUBSCRIBED" : "", join(launch.words, " "),
-               configuration.recipe);
-    for (const std::string& change : configuration.changes) fmt::print(" --set {}", change);
+               shell_word(configuration.recipe));
+    for (const std::string& change : configuration.changes) fmt::print(" --set {}", shell_word(change));
     if (configuration.at.emulated) {
       fmt::print(" --set ensemble.members={0} --member 0 .. {1}    # one after another, then convoke gather",
                  configuration.members, configuration.members - 1);
@@ -262,6 +262,12 @@ int run_study(const StudyOptions& options) {
                 "name one: convoke study FILE.toml; convoke study --help shows how to write it");
   }
 
+  const SlurmOptions& jobs = options.jobs;
+  const bool sizes = jobs.at_once > 0 || jobs.layout.ranks_per_node > 0 || !jobs.job.partition.empty();
+  if (sizes && !options.slurm && !options.collect) {
+    throw Error("--at-once, --ranks-per-node and --partition describe jobs, but this study runs here",
+                "add --slurm, or leave them out");
+  }
   if (options.resume && !options.dry_run) require_no_jobs(options.output);
   if (options.slurm) return study_in_queue(options);
 
@@ -321,16 +327,22 @@ std::function<int()> add_study(CLI::App& parser) {
   for (const char* other : {"--nodes", "--cpus-per-rank", "--warning", "--restarts"}) {
     parser.remove_option(parser.get_option(other));
   }
+  for (const char* of_jobs : {"--time", "--account", "--constraint", "--mail", "--after", "--program"}) {
+    parser.get_option(of_jobs)->needs(slurm);
+  }
   parser.option_defaults()->group("For the jobs of --slurm");
-  CLI::Option* begin =
-      parser.add_flag("--begin", options->begin, "Make the folder, and no run")->needs(output);
+  CLI::Option* begin = parser.add_flag("--begin", options->begin, "Make the folder, and no run")
+                           ->needs(output)
+                           ->excludes(slurm);
   CLI::Option* task = add_option(parser, "--task", options->task, "K", "Make only run K, counted from 0")
                           ->check(CLI::NonNegativeNumber)
                           ->needs(output)
+                          ->excludes(slurm)
                           ->excludes(begin);
   CLI::Option* collect =
       parser.add_flag("--collect", options->collect, "Collect the results of all jobs in measurements.csv")
           ->needs(output)
+          ->excludes(slurm)
           ->excludes(begin)
           ->excludes(task);
   add_option(parser, "--more", options->more, "FOLDER",

@@ -318,10 +318,13 @@ std::function<int()> add_summary(CLI::App& parser) {
       "Print the sizes as JSON: parameters (with statistics), trainable, flops (of the forward pass "
       "of one sample; a multiplication and an addition are two) and activation_bytes (of a "
       "training step of one micro-batch)");
+  json->excludes("--plan");
   add_option(parser, "--figure", options->figure, "FILE.svg|FILE.pdf|FILE.png",
              "Also draw the network into this file (by Graphviz); equal blocks in a row are drawn once")
       ->excludes(json);
   parser.add_flag("--toml", options->toml, "Print the complete recipe, with every default")
+      ->excludes(json)
+      ->excludes("--plan")
       ->excludes("--figure");
   parser.footer(kSummaryHelp);
   return [options] { return summary(*options); };

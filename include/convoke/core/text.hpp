@@ -85,8 +85,8 @@ char32_t code_point(std::string_view text);
 /// invalid bytes U+FFFD.
 std::string one_line(std::string_view text);
 
-/// Returns `text` as UTF-8 that changes nothing on a terminal: control characters except line breaks and
-/// tabs, and invalid bytes, become U+FFFD.
+/// Returns `text` as UTF-8 that changes nothing around it: control characters except line breaks and tabs,
+/// those that change the direction of writing, and invalid bytes become U+FFFD.
 std::string harmless(std::string_view text);
 
 /// Returns the number of characters (code points) of UTF-8 text.

@@ -51,19 +51,13 @@ std::string heat_map_elements(std::span<const HeatMap> maps) {
 std::string escape(std::string_view text) {
   std::string html;
   html.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto first = static_cast<unsigned char>(text.front());
-    const bool control = (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
-    if (length == 0 || control) {
-      html += kReplacementCharacter;
-    } else if (const auto* entity = std::ranges::find(kEntities, text.front(), &Entity::first);
-               entity != kEntities.end()) {
-      html += entity->second;
+  for (const char c : harmless(text)) {
+    const auto* entity = std::ranges::find(kEntities, c, &Entity::first);
+    if (entity == kEntities.end()) {
+      html += c;
     } else {
-      html += text.substr(0, length);
+      html += entity->second;
     }
-    text.remove_prefix(length == 0 ? 1 : length);
   }
   return html;
 }

@@ -9,6 +9,7 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/study/analysis/statistics.hpp"
 #include "report/run/sections.hpp"
 
 // Loss, accuracy, learning rate and speed over epochs; the loss over steps, from the lines of
@@ -173,7 +174,7 @@ std::vector<EpochCurve> legible(std::vector<EpochCurve> members) {
   for (auto& [position, of_members] : values) {
     std::ranges::sort(of_members);
     lowest.values[position] = of_members.front();
-    median.values[position] = of_members[of_members.size() / 2];
+    median.values[position] = study::median(of_members);
     highest.values[position] = of_members.back();
   }
   return {std::move(lowest), std::move(median), std::move(highest)};
@@ -220,7 +221,9 @@ void add_curves(Page& page, const RunRecord& run) {
   const std::vector<std::int64_t> members = trained_members(run);
   page.section("Training");
   if (members.empty()) {
-    page.paragraph("No epoch is complete yet, or metrics.jsonl is missing.");
+    page.paragraph(run.summary.find("gathered_from") != nullptr
+                       ? "The runs whose members were gathered have the curves."
+                       : "No epoch is complete yet, or metrics.jsonl is missing.");
     add_step_curves(page, run);
     return;
   }

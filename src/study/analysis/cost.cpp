@@ -17,16 +17,19 @@ namespace {
 
 constexpr double kHour = 3600;
 
-std::optional<double> price(SettingsReader& read, std::string_view key) {
-  if (!read.has(key)) return {};
-  const double value = read.get(key, 0.0);
-  read.check(key, value > 0, "above 0");
+double above_0(SettingsReader& read, std::string_view key, double fallback) {
+  const double value = read.get(key, fallback);
+  read.check(key, value > 0 && std::isfinite(value), "above 0 and finite");
   return value;
+}
+
+std::optional<double> price(SettingsReader& read, std::string_view key) {
+  return read.has(key) ? std::optional(above_0(read, key, 0)) : std::nullopt;
 }
 
 double not_negative(SettingsReader& read, std::string_view key) {
   const double value = read.get(key, 0.0);
-  read.check(key, value >= 0, "at least 0");
+  read.check(key, value >= 0 && std::isfinite(value), "at least 0 and finite");
   return value;
 }
 
@@ -35,15 +38,13 @@ PricedMachine read_machine(const Settings& table) {
   PricedMachine machine;
   machine.name = read.require_string("name");
   machine.cores = read.get_count("cores", machine.cores, 0);
-  machine.speed = read.get("speed", machine.speed);
-  read.check("speed", machine.speed > 0, "above 0");
+  machine.speed = above_0(read, "speed", machine.speed);
   machine.price_per_hour = price(read, "price_per_hour");
   machine.preemptible_price_per_hour = price(read, "preemptible_price_per_hour");
   if (const auto purchase = price(read, "purchase")) {
     Ownership own{.purchase = *purchase};
     read.require("years");
-    own.years = read.get("years", 0.0);
-    read.check("years", own.years > 0, "above 0");
+    own.years = above_0(read, "years", 0);
     own.watts = not_negative(read, "watts");
     own.price_per_kwh = not_negative(read, "price_per_kwh");
     own.use = read.get("use", own.use);

@@ -111,7 +111,7 @@ std::string to_markdown(const TextTable& table) {
   static const Pattern kBar(R"(\|)");
   const auto line = [](const Row& cells) {
     std::string text = "|";
-    for (const std::string& cell : cells) text += " " + substituted(cell, kBar, R"(\|)") + " |";
+    for (const std::string& cell : cells) text += " " + substituted(one_line(cell), kBar, R"(\|)") + " |";
     return text + "\n";
   };
   std::string text = line(table.columns) + "|";

@@ -51,7 +51,7 @@ void EnergyMeter::start() {
 void EnergyMeter::update() {
   for (Zone& zone : zones_) {
     const auto now = number_in(zone.counter);
-    if (!now) {
+    if (!now || (*now < zone.last && zone.range < zone.last)) {  // the range may be unknown
       failed_ = true;
       continue;
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -156,7 +157,9 @@ void read_axes(SettingsReader& read, StudyFile& study, const fs::path& folder) {
 void read_measuring(SettingsReader& read, StudyFile& study) {
   study.repeats = read.get_count("repeats", study.repeats, 1);
   study.at_most = read.get_count("at_most", std::max(study.at_most, study.repeats), 1);
-  read.check("at_most", study.at_most >= study.repeats, fmt::format("at least repeats, {}", study.repeats));
+  constexpr std::int64_t kMostRuns = 1'000'000;
+  read.check("at_most", study.at_most >= study.repeats && study.at_most <= kMostRuns,
+             fmt::format("at least repeats, {}, and at most {}", study.repeats, kMostRuns));
   study.target = read.get("target", study.target);
   read.check("target", study.target > 0 && study.target < 1, "a share above 0 and below 1, e.g. 0.05");
   if (read.holds_text("budget")) {
@@ -165,7 +168,8 @@ void read_measuring(SettingsReader& read, StudyFile& study) {
   } else {
     study.budget_seconds = read.get("budget", study.budget_seconds);
   }
-  read.check("budget", study.budget_seconds >= 0, "a time, e.g. \"2 h\" or \"90 min\"");
+  read.check("budget", study.budget_seconds >= 0 && std::isfinite(study.budget_seconds),
+             "a time, e.g. \"2 h\" or \"90 min\"");
   study.warm_up = read.get_count("warm_up", study.warm_up, 0);
   study.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
   study.new_seeds = read.get("new_seeds", study.new_seeds);
@@ -183,7 +187,8 @@ void read_measuring(SettingsReader& read, StudyFile& study) {
                                  }),
              "names of summary.json, e.g. \"test.ece\"");
   study.contended_above = read.get("contended_above", study.contended_above);
-  read.check("contended_above", study.contended_above > 0, "a share above 0, e.g. 0.1");
+  read.check("contended_above", study.contended_above > 0 && std::isfinite(study.contended_above),
+             "a share above 0, e.g. 0.1");
   study.keep_models = read.get("keep_models", study.keep_models);
   study.leave_out = read.get("leave_out", study.leave_out);
 }

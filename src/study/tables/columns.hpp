@@ -29,7 +29,7 @@ struct ColumnRole {
   std::int64_t epochs = 0;  ///< "seconds_100_epochs": the time of this many epochs
 };
 
-/// Finds the meaning of a column name; ignores case, blanks and underscores.
+/// Finds the meaning of a column name; ignores case, and blanks and hyphens count as underscores.
 ColumnRole role_of(const std::string& name);
 
 /// Returns every name that role_of knows, without patterns; for messages.

@@ -54,8 +54,10 @@ std::string aligned(std::span<const std::vector<std::string>> rows, std::size_t 
 std::string to_text(const TextTable& table) {
   std::vector<std::vector<std::string>> rows{table.columns};
   rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  for (std::vector<std::string>& row : rows) std::ranges::transform(row, row.begin(), one_line);
+  const std::string title = table.title.empty() ? "" : "== " + one_line(table.title) + "\n";
   const std::string note = table.note.empty() ? "" : table.note + "\n";
-  return harmless("== " + table.title + "\n" + note + aligned(rows));
+  return title + harmless(note) + aligned(rows);
 }
 
 }  // namespace convoke::study

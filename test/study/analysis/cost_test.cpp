@@ -141,6 +141,7 @@ TEST_CASE("invalid machines are refused with their place") {
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\n"), Contains("prices.toml:1: machine: \"a\" has no price"));
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\npurchase = 1000\n"), Contains("years"));
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\nprice_per_hour = 0\n"), Contains("must be above 0"));
+  CHECK_THAT(error_in("[[machine]]\nname = \"a\"\nprice_per_hour = 1\nspeed = inf\n"), Contains("finite"));
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\nprice_per_hour = 1\nstorage_price_per_gb_month = -1\n"),
              Contains("must be at least 0"));
   CHECK_THAT(

@@ -38,6 +38,9 @@ TEST_CASE("a table has rows by number, groups of columns, and marks at every val
 TEST_CASE("a table in Markdown") {
   CHECK(to_markdown({"", "", {"ranks", "time (s)"}, {{"1", "9"}, {"a|b", ""}}}) ==
         "| ranks | time (s) |\n|---|---|\n| 1 | 9 |\n| a\\|b |  |\n");
+  const TextTable broken{"", "", {"a\nb", "c"}, {{"x", "y"}}};  // names with line breaks
+  CHECK(to_markdown(broken) == "| a b | c |\n|---|---|\n| x | y |\n");
+  CHECK(to_text(broken) == "a b  c\nx    y\n");
 }
 
 TEST_CASE("published decreases stand beside measured ones") {

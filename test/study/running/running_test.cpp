@@ -106,6 +106,11 @@ TEST_CASE("energy is the sum over packages and memories, also when counters wrap
   CHECK(meter.joules() == Approx(3.25));
   fs::remove(folder / "intel-rapl:0" / "energy_uj");
   CHECK_FALSE(meter.joules());
+  fs::remove(folder / "intel-rapl:0:1" / "max_energy_range_uj");
+  EnergyMeter unknown(folder.path());
+  unknown.start();
+  zone("intel-rapl:0:1", "dram", "1");  // it wrapped around at an unknown number
+  CHECK_FALSE(unknown.joules());
 
   EnergyMeter none(folder / "nowhere");
   CHECK_FALSE(none.is_available());

@@ -87,6 +87,9 @@ TEST_CASE("an invalid study is refused with the line, and the nearest known name
   CHECK_THAT(refused("fraction = [0.5, 1.5]"), Contains("above 0 and at most 1"));
   CHECK_THAT(refused("repeats = 0"), Contains("s.toml:2") && Contains("at least 1"));
   CHECK_THAT(refused("repeats = 5\nat_most = 4"), Contains("s.toml:3") && Contains("at least repeats, 5"));
+  CHECK_THAT(refused("at_most = 100_000_000_000"), Contains("and at most 1000000"));
+  for (const std::string key : {"budget", "contended_above"})
+    CHECK_THAT(refused(key + " = inf"), Contains("\"" + key + "\" must be a"));
   CHECK_THAT(refused("target = 5"), Contains("above 0 and below 1"));
   CHECK_THAT(refused("budget = \"two hours\""), Contains("s.toml:2") && Contains("is not a time"));
   CHECK_THAT(refused("[set]\ndata.fraction = 0.5"), Contains("s.toml:3") && Contains("its own axis"));
