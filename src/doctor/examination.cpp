@@ -107,11 +107,15 @@ Findings host_clock(const Context& context) {
 }
 
 constexpr std::array kStorageFields{
-    field<&Storage::host>("host"),           field<&Storage::role>("role"),
-    field<&Storage::path>("path"),           field<&Storage::failure>("failure"),
-    field<&Storage::type>("type"),           field<&Storage::network>("network"),
-    field<&Storage::free>("free"),           field<&Storage::write_rate>("write_rate"),
-    field<&Storage::read_rate>("read_rate"), field<&Storage::locking_refused>("locking_refused"),
+    field<&Storage::host>("host"),
+    field<&Storage::role>("role"),
+    field<&Storage::path>("path"),
+    field<&Storage::failure>("failure"),
+    field<&Storage::type>("type"),
+    field<&Storage::free>("free"),
+    field<&Storage::write_rate>("write_rate"),
+    field<&Storage::read_rate>("read_rate"),
+    field<&Storage::locking_refused>("locking_refused"),
 };
 
 // Rank 0 writes runs; every host reads the dataset.

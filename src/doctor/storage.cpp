@@ -24,19 +24,15 @@ namespace fs = std::filesystem;
 struct FileSystem {
   std::uint32_t magic;  ///< from statfs(2), or the sources of the file system
   const char* name;
-  bool network;
 };
 
 constexpr std::array kFileSystems{
-    FileSystem{0x6969, "NFS", true},        FileSystem{0x0BD00BD0, "Lustre", true},
-    FileSystem{0x47504653, "GPFS", true},   FileSystem{0x19830326, "BeeGFS", true},
-    FileSystem{0x00C36400, "CephFS", true}, FileSystem{0xFF534D42, "CIFS", true},
-    FileSystem{0xFE534D42, "SMB", true},    FileSystem{0x01021997, "9P", true},
-    FileSystem{0x5346414F, "AFS", true},    FileSystem{0x20030528, "OrangeFS", true},
-    FileSystem{0x65735546, "FUSE", true},   FileSystem{0xEF53, "ext4", false},
-    FileSystem{0x58465342, "XFS", false},   FileSystem{0x9123683E, "btrfs", false},
-    FileSystem{0x01021994, "tmpfs", false}, FileSystem{0x794C7630, "overlay", false},
-    FileSystem{0x2FC12FC1, "ZFS", false},   FileSystem{0xF2F52010, "f2fs", false},
+    FileSystem{0x6969, "NFS"},          FileSystem{0x0BD00BD0, "Lustre"}, FileSystem{0x47504653, "GPFS"},
+    FileSystem{0x19830326, "BeeGFS"},   FileSystem{0x00C36400, "CephFS"}, FileSystem{0xFF534D42, "CIFS"},
+    FileSystem{0xFE534D42, "SMB"},      FileSystem{0x01021997, "9P"},     FileSystem{0x5346414F, "AFS"},
+    FileSystem{0x20030528, "OrangeFS"}, FileSystem{0x65735546, "FUSE"},   FileSystem{0xEF53, "ext4"},
+    FileSystem{0x58465342, "XFS"},      FileSystem{0x9123683E, "btrfs"},  FileSystem{0x01021994, "tmpfs"},
+    FileSystem{0x794C7630, "overlay"},  FileSystem{0x2FC12FC1, "ZFS"},    FileSystem{0xF2F52010, "f2fs"},
 };
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
@@ -52,7 +48,6 @@ Storage describe(const std::string& role, const fs::path& path) {
     const auto it =
         std::ranges::find_if(kFileSystems, [&](const FileSystem& known) { return known.magic == magic; });
     storage.type = it == kFileSystems.end() ? "" : it->name;
-    storage.network = it != kFileSystems.end() && it->network;
     storage.free = static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
   } else {
     storage.failure = std::strerror(errno);

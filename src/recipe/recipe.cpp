@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/versions.hpp"
@@ -74,11 +75,6 @@ std::string of_file(const std::string& file) {
                      Value(name_from(file)).to_string(), Value(file).to_string());
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 // Applies one "key=value" of the command line, e.g. "train.optimizer.learning_rate=0.01". Changed values get
 // the argument as their place. Throws Error if the text is not key=value, and for layers, which have no key.
 void apply_change(Settings& document, const std::string& change) {
@@ -86,12 +82,12 @@ void apply_change(Settings& document, const std::string& change) {
   const std::size_t equals = change.find('=');
   if (equals == std::string::npos)
     throw Error(place + ": expected key=value", "for example --set train.epochs=1");
-  const std::string_view key = trimmed(std::string_view(change).substr(0, equals));
+  const std::string key = trimmed(change.substr(0, equals));
   if (key.starts_with("model.layers")) {
     throw Error(place + ": layers cannot be changed from the command line",
                 "copy the recipe, change its layers = [...] and pass the path of the copy");
   }
-  const std::string text(trimmed(std::string_view(change).substr(equals + 1)));
+  const std::string text = trimmed(change.substr(equals + 1));
   try {
     document.set_path(key, parse_value(text, place), place);
   } catch (const Error& error) {

@@ -62,7 +62,7 @@ TEST_CASE("a dataset is read, even if another process has locked it") {
 
 TEST_CASE("files that cannot be locked give a warning only if HDF5 is set to lock them") {
   Storage storage = runs();
-  storage.type = "Lustre", storage.network = true;
+  storage.type = "Lustre";
   CHECK_THAT(check(storage), StartsWith("ok: "));
   storage.locking_refused = "Function not implemented";
   CHECK_THAT(check(storage),

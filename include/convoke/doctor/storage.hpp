@@ -15,7 +15,6 @@ struct Storage {
   std::string path = {};
   std::string failure = {};  ///< why it cannot be read, or written for runs; "" if it can
   std::string type = {};     ///< of the file system: "ext4", "NFS"; "": unknown
-  bool network = false;      ///< the file system is on a server
   std::uint64_t free = 0;    ///< bytes that this user can write
   double write_rate = 0;     ///< for runs, with fsync
   double read_rate = 0;

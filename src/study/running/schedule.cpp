@@ -21,7 +21,8 @@ std::optional<Statistics> makespan_of(std::span<const Measurement> runs) {
 RunSchedule::RunSchedule(const StudyFile& rules, std::size_t configurations)
     : rules_(rules), configurations_(configurations) {}
 
-void RunSchedule::record(std::size_t configuration, const Measurement& run, double seconds) {
+void RunSchedule::record(std::size_t configuration, const Measurement& run, double seconds,
+                         std::int64_t turns) {
   History& history = configurations_[configuration];
   const bool now = seconds > 0;
   if (run.has_mark("failed")) {
@@ -40,9 +41,7 @@ void RunSchedule::record(std::size_t configuration, const Measurement& run, doub
   }
   history.runs.push_back(run);
   history.makespan = makespan_of(history.runs);
-  // The ranks of an emulated run were busy one after another.
-  const double turns = run.has_mark("emulated") ? static_cast<double>(run.ranks) : 1;
-  history.seconds += now ? seconds : turns * run.makespan_seconds.value_or(0);
+  history.seconds += now ? seconds : static_cast<double>(turns) * run.makespan_seconds.value_or(0);
 }
 
 bool RunSchedule::wants(std::size_t configuration, std::int64_t repeat) const {

@@ -68,8 +68,10 @@ class Session {
         runs_(collect(study, configurations, folder).runs) {
     result_.measured_energy = runner_.measures_energy();
     for (const Measurement& run : runs_) {
-      if (const auto configuration = find_configuration(configurations, run))
-        schedule_.record(*configuration, run);
+      const auto number = find_configuration(configurations, run);
+      if (!number) continue;
+      const Configuration& configuration = configurations[*number];
+      schedule_.record(*number, run, 0, configuration.at.ranks / configuration.ranks_at_once());
     }
     sum_up();
   }

@@ -195,6 +195,8 @@ TEST_CASE(
   CHECK(schedule.expected_seconds(0) == 5);
   CHECK(schedule.expected_seconds(2) == 3);
   CHECK(schedule.seconds_left() == Approx(2 * 5 + 2 * 1 + 3 * 3));
+  schedule.record(2, a_run(1, 2), 0, 4);  // four members, one after another
+  CHECK(schedule.expected_seconds(2) == 8);
 }
 
 // A rule that stops as soon as an interval is narrow stops too early when runs agree by chance.

@@ -22,9 +22,8 @@ struct Statistics {
   std::optional<double>
       relative_error;  ///< half the interval's width / |mean|; empty without an interval, or for mean 0
 
-  /// Lower and upper bound of the mean: the ends of its interval, or the value itself if there is only one.
+  /// Lower bound of the mean: the end of its interval, or the value itself if there is only one.
   double at_least() const { return interval ? interval->low : mean; }
-  double at_most() const { return interval ? interval->high : mean; }
 
   /// True if all values are equal: the interval has zero width, which is due to the resolution of the clock.
   bool is_constant() const { return count > 1 && deviation == 0; }

@@ -31,8 +31,8 @@ class RunSchedule {
   RunSchedule(const StudyFile& rules, std::size_t configurations);
 
   /// Records a run that was made, now or before the study was resumed. `seconds`: its total time, for
-  /// estimates; earlier runs: 0, then the makespan is used.
-  void record(std::size_t configuration, const Measurement& run, double seconds = 0);
+  /// estimates; earlier runs: 0, then it is the makespan for each of `turns`, in which members were trained.
+  void record(std::size_t configuration, const Measurement& run, double seconds = 0, std::int64_t turns = 1);
 
   /// Returns the next run that probably ends within `seconds_left`; empty if there is none.
   std::optional<Task> next(std::optional<double> seconds_left);
