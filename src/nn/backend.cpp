@@ -35,9 +35,8 @@ void require_precision(Precision precision, bool emulate) {
       fmt::format(
           "this processor does not multiply bf16: it has neither AVX512_BF16 nor AMX (oneDNN uses {})",
           here.instruction_set),
-      here.emulates_bf16
-          ? "train with precision = \"fp32\", or with emulate_bf16 = true, which is slower than fp32"
-          : "train with precision = \"fp32\"");
+      std::string("compute in fp32: leave out train.precision, or --precision") +
+          (here.emulates_bf16 ? "; train.emulate_bf16 = true is possible, but slower than fp32" : ""));
 }
 
 void set_primitive_threads(int threads) { omp_set_num_threads(threads); }

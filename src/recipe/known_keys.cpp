@@ -92,6 +92,12 @@ constexpr std::array kDependents{
               [](const Recipe& recipe) {
                 return recipe.train.mode == "ensemble" || !recipe.train.loop.distill.teacher.empty();
               }},
+    Dependent{"train.wire", "with a train.strategy that sends no gradients",
+              [](const Recipe& recipe) { return recipe.train.loop.strategy->sums_gradients(0); }},
+    Dependent{"train.state_precision", "with an optimizer that has no state",
+              [](const Recipe& recipe) { return recipe.train.loop.optimizer->state_slots() > 0; }},
+    Dependent{"train.emulate_bf16", "without train.precision = \"bf16\"",
+              [](const Recipe& recipe) { return recipe.train.step.precision == nn::Precision::kBfloat16; }},
     Dependent{"run.keep_best", "without data.validation_split",
               [](const Recipe& recipe) {
                 return recipe.data.validates() || recipe.run.checkpoints.keep_best == 0;

@@ -112,6 +112,7 @@ ModelDescription read_description(const hdf5::File& file) {
     }
     description.normalization.reversed = true;
   }
+  description.precision = nn::Precision::kFloat32;
   if (file.has_attribute("precision")) {
     const auto precision = file.attribute<std::string>("precision");
     if (precision != "bf16") {

@@ -51,6 +51,9 @@ TEST_CASE("a model that was trained in fp32 is evaluated in fp32 without a note"
   CHECK(place.run("evaluate run").says("(fp32)"));
   CHECK_FALSE(place.run("predict run data.h5").says("note:"));
   place.run("evaluate run --precision half").ends(2).shows("fp32");
+  place.run("evaluate run --json").ends(0).shows("\"trained_in\":\"fp32\"");
+  place.run("export run --format onnx --output m.onnx").ends(0);
+  place.run("evaluate m.onnx --data data.h5 --json").ends(0).never("trained_in");
 }
 
 TEST_CASE("bf16 is refused before the first step if the processor lacks it, and emulated on request") {
@@ -62,14 +65,16 @@ TEST_CASE("bf16 is refused before the first step if the processor lacks it, and 
   for (const std::string& ranks : {std::string(), mpirun(2)}) {
     place.run(training, old + ranks)
         .fails("this processor does not multiply bf16")
-        .shows("hint: train with precision = \"fp32\"");
+        .shows("hint: compute in fp32: leave out train.precision");
     CHECK_FALSE(fs::exists(place / "run"));
   }
   CHECK(place.run(training, without).code == 1);
   const Outcome hopeless = place.run(training + " --set train.emulate_bf16=true", old);
   CHECK(hopeless.code == 1);  // emulation needs AVX-512
   REQUIRE(place.train("plain", "--set train.epochs=1").code == 0);
-  place.run("evaluate plain --precision bf16", old).ends(1).shows("this processor does not multiply bf16");
+  place.run("evaluate plain --precision bf16", old)
+      .fails("this processor does not multiply bf16")
+      .shows("or --precision");
 
   const Outcome emulated = place.run(training + " --set train.emulate_bf16=true", without);
   CAPTURE(emulated.text);

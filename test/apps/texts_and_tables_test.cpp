@@ -110,7 +110,8 @@ TEST_CASE("texts: prepare, train, and predict texts of the command line") {
   CHECK(here.run("predict run").says("nothing to label"));
   CHECK(here.run("predict run --text ' '").says("the text is empty"));
   write_file(here / "blank.txt", "good\n\nbad\n");
-  CHECK(here.run("predict run blank.txt").says("blank.txt:2: the line is empty"));
+  CHECK(
+      here.run("predict run blank.txt").says("blank.txt:2: the line is empty\n  hint: each line is a text"));
   write_file(here / "wide.txt", std::string("g\0o\0o\0d\0\n\0", 10));
   CHECK(here.run("predict run wide.txt").says("wide.txt:1: has a byte 0"));
   write_file(here / "other.csv", "a,b\n1,2\n");

@@ -41,6 +41,11 @@ TEST_CASE("nodes are frozen by name, by pattern, or as all nodes but the head") 
   CHECK(frozen({"*norm*", "dense_1"}) == Names{"batch_norm_1", "dense_1"});
   CHECK(frozen({"backbone"}) == Names{"conv2d_1", "batch_norm_1", "conv2d_2"});
   CHECK(frozen({"*"}).size() == 4);
+  Graph activated =
+      build_graph(Shape{4}, {{{"layer", "dense"}, {"units", 4}, {"name", "hidden"}, {"activation", "relu"}},
+                             {{"layer", "dense"}, {"units", 3}}});
+  freeze(activated, std::vector<std::string>{"hidden"});
+  CHECK_FALSE(activated.node(activated.find("hidden.dense")).options.trainable);
   CHECK(matches("a*b*c", "axxbc"));
   CHECK(!matches("a*b", "abc"));
   CHECK(!matches("conv2d", "conv2d_1"));

@@ -135,6 +135,12 @@ randaugment_magnitude = 5
 mix_probability = 0.5
 [ensemble]
 members = 4
+[train]
+wire = "bf16"
+strategy = "local-sgd"
+emulate_bf16 = true
+state_precision = "bf16"
+optimizer = "sgd"
 [run]
 keep_best = 2
 )");
@@ -148,6 +154,9 @@ keep_best = 2
             "moves pixels",
             "augment.randaugment_magnitude = 5 has no effect without augment.randaugment",
             "augment.mix_probability = 0.5 has no effect without augment.mixup or augment.cutmix",
+            "train.wire = \"bf16\" has no effect with a train.strategy that sends no gradients",
+            "train.emulate_bf16 = true has no effect without train.precision = \"bf16\"",
+            "train.state_precision = \"bf16\" has no effect with an optimizer that has no state",
             "ensemble.members = 4 has no effect without train.mode = \"ensemble\"",
             "run.keep_best = 2 has no effect without data.validation_split"});
 

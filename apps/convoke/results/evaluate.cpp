@@ -129,7 +129,8 @@ int evaluate(const EvaluateOptions& options) {
     result.set("split", split);
     if (!dataset.info().provenance.empty()) result.set("provenance", dataset.info().provenance);
     result.set("computed_in", recipe::to_string(options.precision));
-    result.set("trained_in", recipe::to_string(models.description.precision));
+    if (const std::optional<nn::Precision> trained = models.description.precision)
+      result.set("trained_in", recipe::to_string(*trained));
     result.set("views", options.views);
     result.set("seconds", watch.seconds());
     fmt::print("{}\n", metrics::to_json(result));

@@ -77,9 +77,8 @@ ModelsInUse models_for(const ModelOptions& options, const mpi::Communicator& wor
   vote::find_rule(rule);
   nn::require_precision(options.precision, recipe && recipe->train.emulate_bf16);
   std::string precision = recipe::to_string(options.precision);
-  if (models.description.precision != options.precision) {
-    precision += "; trained in " + recipe::to_string(models.description.precision);
-  }
+  const std::optional<nn::Precision> trained = models.description.precision;
+  if (trained && *trained != options.precision) precision += "; trained in " + recipe::to_string(*trained);
   return {file, std::move(models), std::move(recipe), std::move(rule), std::move(precision)};
 }
 

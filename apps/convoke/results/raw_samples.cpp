@@ -218,16 +218,19 @@ SampleSource from_rows(const std::string& file, const run::ModelDescription& mod
 
 // Returns the lines of `file`, one text per line.
 SampleSource from_lines(const std::string& file, const run::ModelDescription& model) {
+  constexpr const char* kHint =
+      "each line is a text: remove empty lines, or use a .csv with a column of texts";
   const TextEncoder encoder = text_encoder(file, model);
   const std::optional<std::string> bytes = read_text(file);
+  if (!bytes) throw Error(fmt::format("{}: cannot be read", file));
   const std::string encoding = data_prep::reading_in(model.preparation, kWhere).encoding;
-  std::istringstream in(bytes ? decoded_file(*bytes, encoding, file) : "");
+  std::istringstream in(decoded_file(*bytes, encoding, file));
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) {
-    if (is_blank(line)) throw Error(fmt::format("{}:{}: the line is empty", file, lines.size() + 1));
+    if (is_blank(line)) throw Error(fmt::format("{}:{}: the line is empty", file, lines.size() + 1), kHint);
     lines.push_back(std::move(line));
   }
-  if (lines.empty()) throw Error(fmt::format("{}: cannot be read, or is empty", file));
+  if (lines.empty()) throw Error(fmt::format("{}: is empty", file), kHint);
   const auto count = static_cast<std::int64_t>(lines.size());
   return {file, count, [encoder, lines = std::move(lines)](std::int64_t first, std::int64_t n) {
             std::vector<float> samples;

@@ -11,10 +11,10 @@
 namespace convoke::nn {
 
 /// Freezes the parameters of the nodes that `patterns` name. A pattern is a node's name, in which `*` stands
-/// for any text ("conv2d_*"); "before:NAME" for all nodes before the node NAME, in the order of
-/// Graph::summary(); or "backbone" for all but the last node that has parameters, which is the head (for a
-/// zoo model see resolve_parts()). Frozen batch norms normalize by their running statistics. Throws Error if
-/// a pattern names no node that owns parameters.
+/// for any text ("conv2d_*"), or that of a layer whose nodes are NAME.dense and so on; "before:NAME" for all
+/// nodes before the node NAME, in the order of Graph::summary(); or "backbone" for all but the last node that
+/// has parameters, which is the head (for a zoo model see resolve_parts()). Frozen batch norms normalize by
+/// their running statistics. Throws Error if a pattern names no node that owns parameters.
 void freeze(Graph& graph, std::span<const std::string> patterns);
 
 /// Unfreezes the nodes that the same patterns name, after `frozen_steps` training steps

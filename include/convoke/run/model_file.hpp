@@ -21,10 +21,10 @@ namespace convoke::run {
 struct ModelDescription {
   nn::Graph graph;
   data::Normalization normalization;
-  std::vector<std::string> class_names;               ///< empty or one per class
-  nn::LossPtr loss = nn::default_loss();              ///< gives the outputs their meaning
-  std::int64_t class_count = 0;                       ///< 0: one for each output of the graph
-  nn::Precision precision = nn::Precision::kFloat32;  ///< used in training
+  std::vector<std::string> class_names;         ///< empty or one per class
+  nn::LossPtr loss = nn::default_loss();        ///< gives the outputs their meaning
+  std::int64_t class_count = 0;                 ///< 0: one for each output of the graph
+  std::optional<nn::Precision> precision = {};  ///< used in training; of other programs' models unknown
   std::string preparation = {};  ///< JSON, from the dataset: how raw texts, rows or pictures become samples
   /// Nothing says that the outputs are logits, as is assumed: a prediction looks at the first samples.
   bool outputs_assumed = false;
