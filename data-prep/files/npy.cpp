@@ -37,10 +37,10 @@ std::string_view value_of(std::string_view header, std::string_view key, const s
   if (at == std::string_view::npos) refuse_npy(name, fmt::format("is damaged: its header has no '{}'", key));
   std::string_view rest = header.substr(at + key.size() + 3);
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  const bool tuple = rest.starts_with('(');
-  const std::size_t end = tuple ? rest.find(')') : rest.find_first_of(",}");
+  const char close = rest.starts_with('(') ? ')' : rest.starts_with('[') ? ']' : '\0';
+  const std::size_t end = close != '\0' ? rest.find(close) : rest.find_first_of(",}");
   if (end == std::string_view::npos) refuse_npy(name, "is damaged: its header is cut off");
-  return rest.substr(0, end + (tuple ? 1 : 0));
+  return rest.substr(0, end + (close != '\0' ? 1 : 0));
 }
 
 // Parses "(3, 4)", "(3,)" or "()".
@@ -100,7 +100,9 @@ NpyValues values_of(std::string_view type, const std::string& name) {
                "labels must be numbers: names, y = numpy.unique(y, return_inverse=True)");
   }
   refuse_npy(name, fmt::format("holds values of type {}", type),
-             "convert it with x.astype(...): uint8, int32, int64, float32 and float64 are supported");
+             type.starts_with('[')
+                 ? "save an array of each field, such as x['a']"
+                 : "convert it with x.astype(...): uint8, int32, int64, float32 and float64 are supported");
 }
 
 template <class T>

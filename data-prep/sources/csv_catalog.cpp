@@ -296,8 +296,11 @@ CsvRoles find_roles(const CsvReading& reading, const ColumnOptions& options,
   } else if (const auto assumption = LabelChoice(header, contents).choose(roles.label)) {
     roles.assumptions.push_back(*assumption);
   } else {
-    throw Error(fmt::format("{}: has no column of labels", reading.file.string()),
-                fmt::format("choose one with --label-column; columns: {}", listing(header.names)));
+    throw Error(
+        fmt::format("{}: has no column of labels", reading.file.string()),
+        fmt::format("choose one with --label-column; a column for each class is not read: write its name "
+                    "into one column; columns: {}",
+                    listing(header.names)));
   }
   roles.split = find_column(header, options.split, kSplitColumns, reading.file);
   roles.group = find_column(header, options.group, {}, reading.file);

@@ -119,6 +119,8 @@ std::string kind_by_columns(const std::filesystem::path& path, const SourceOptio
   return {};
 }
 
+constexpr std::array kPacked{".zip", ".7z", ".rar", ".gz", ".xz", ".bz2", ".zst"};
+
 // Returns the kind of a CSV that only the options make readable; nullptr for other files. Throws Error if
 // they do not.
 const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptions& options) {
@@ -127,8 +129,8 @@ const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptio
   if (ending == ".gz" && (inner == ".csv" || inner == ".tsv"))
     throw Error(fmt::format("{}: is a compressed table", path.string()),
                 "unpack it: gunzip --keep " + path.filename().string());
-  if (ending == ".zip" || ending == ".7z" || ending == ".rar")
-    throw Error(fmt::format("{}: is an archive, which is not read", path.string()),
+  if (std::ranges::find(kPacked, ending) != kPacked.end())
+    throw Error(fmt::format("{}: is packed, and not read so", path.string()),
                 "unpack it, and name the folder or the file in it");
   if (ending == ".xlsx" || ending == ".xls" || ending == ".ods")
     throw Error(fmt::format("{}: is a spreadsheet", path.string()), "save it as CSV");

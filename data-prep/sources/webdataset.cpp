@@ -57,7 +57,10 @@ class WebDatasetIndex {
     for (std::size_t s = 0; s < pictures_.shards.size(); ++s) add_shard(s);
     expect(pictured_, "picture", "choose its ending with --path-column, such as left.png");
     expect(labeled_, "label",
-           fmt::format("labels are in .{} files; choose another ending with --label-column", label_ending_));
+           fmt::format(
+               "labels are in .{} files; choose another ending with --label-column, or unpack an archive "
+               "of a folder for each class",
+               label_ending_));
     set_labels(pictures_.catalog, labels_, options_.class_names, path_.string());
     pictures_.catalog.assumptions.push_back(
         {.what = "labels", .taken = fmt::format("files .{}", label_ending_), .option = "--label-column"});

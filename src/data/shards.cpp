@@ -85,10 +85,12 @@ std::map<std::string, std::vector<fs::path>> shards_in(const fs::path& folder) {
     if (const auto name = parse(file.filename().string())) found.emplace_back(*name, file);
   }
   if (found.empty()) {
+    const std::string name = shell_word(folder.string());
     throw Error(fmt::format("{}: is a folder without dataset shards ({}, ...)", folder.string(),
                             shard_name("train", 0, 16)),
-                fmt::format("make a dataset from it with `convoke prepare {} --output FILE`",
-                            shell_word(folder.string())));
+                fs::exists(folder / "recipe.toml")
+                    ? fmt::format("it is the folder of a run: `convoke report {}` shows it", name)
+                    : fmt::format("make a dataset from it with `convoke prepare {} --output FILE`", name));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tie(a.first.split, a.first.shards, a.first.shard) <

@@ -80,7 +80,8 @@ std::vector<std::byte> read_encoded(const std::filesystem::path& file) {
   constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 31) - 1;
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
-    throw Error(fmt::format("{}: is a folder, not a picture", file.string()));
+    throw Error(fmt::format("{}: is a folder, not a picture", file.string()),
+                fmt::format("name the pictures in it: {}/*.png", file.string()));
   }
   const os::File in(file, os::Access::kRead);
   const std::uint64_t size = in.size();

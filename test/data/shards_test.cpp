@@ -214,6 +214,8 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
   SECTION("no shards, no such split") {
     fs::create_directory(folder / "empty");
     CHECK_THAT(shards_error(folder / "empty"), Contains("empty: is a folder without dataset shards"));
+    write_file(folder / "empty/recipe.toml", "");
+    CHECK_THAT(hint_of([&] { Dataset::open(folder / "empty", {"train"}); }), Contains("convoke report"));
     CHECK_THAT(error_of([&] { Dataset::open(data, {"tain"}); }),
                Contains("data: has no split \"tain\" (did you mean \"train\"?)"));
   }

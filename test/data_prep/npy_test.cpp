@@ -59,7 +59,8 @@ TEST_CASE("an unreadable .npy file is refused, with file and reason") {
              Contains("fortran.npy: is in Fortran order"));
   CHECK_THAT(error_of([&] { read_npy(kNpyFiles / "big_endian.npy"); }),
              Contains("holds values of type '>f4'"));
-  CHECK_THAT(error_of([&] { read_npy(kNpyFiles / "fields.npy"); }), Contains("holds values of type [("));
+  CHECK_THAT(error_of([&] { read_npy(kNpyFiles / "fields.npy"); }), EndsWith(")]"));
+  CHECK_THAT(hint_of([&] { read_npy(kNpyFiles / "fields.npy"); }), Contains("each field"));
   CHECK_THAT(error_of([&] { read_npy(kNpyFiles / "archive.npz"); }),
              Contains("archive.npz: is not an .npy file"));
   CHECK_THAT(error_for(""), Contains("x.npy: is not an .npy file"));

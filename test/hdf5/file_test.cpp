@@ -283,6 +283,7 @@ TEST_CASE("an unreadable HDF5 file is refused with its reason") {
   CHECK_THAT(open_error("empty.h5"), EndsWith("empty.h5: is empty"));
   write_file(folder / "text.h5", std::string(5000, 'x'));
   CHECK_THAT(open_error("text.h5"), EndsWith("text.h5: is not an HDF5 file"));
+  CHECK_THAT(hint_of([&] { File::open(folder / "text.h5"); }), Contains("convoke prepare"));
   for (const std::size_t bytes : {good.size() - 1, good.size() / 2, std::size_t{100}}) {
     write_file(folder / "cut.h5", good.substr(0, bytes));
     CHECK_THAT(open_error("cut.h5"), Contains("cut.h5: is truncated"));

@@ -127,8 +127,10 @@ class TableEncoder {
 
 TextEncoder text_encoder(const std::string& input, const run::ModelDescription& model) {
   if (kind_of(model) == "text") return TextEncoder(model);
-  throw Error(fmt::format("{}: the model does not take texts", input),
-              "its dataset has no vocabulary of words; datasets of `convoke prepare` have one");
+  throw Error(
+      fmt::format("{}: the model does not take texts", input),
+      "the vocabulary of words is in a dataset of `convoke prepare`, and in the folder of a run on it: "
+      "pass this folder");
 }
 
 /// The cells of a column whose values training lacked.
@@ -269,7 +271,9 @@ SampleSource samples_from_raw_file(const std::string& file, const run::ModelDesc
   if (kind == "text") return from_rows<TextEncoder>(file, model, root);
   if (kind == "table") return from_rows<TableEncoder>(file, model, root);
   throw Error(fmt::format("{}: the model takes neither texts nor rows of tables", file),
-              "its dataset does not say how samples were prepared; datasets of `convoke prepare` do");
+              model.graph.input_shape().rank() == 3
+                  ? "it takes pictures: pass their files"
+                  : "its dataset does not say how samples were prepared; datasets of `convoke prepare` do");
 }
 
 void require_same_preparation(const run::ModelDescription& model, const data::DatasetInfo& dataset,

@@ -255,7 +255,9 @@ TEST_CASE("files that are no tables are refused with the reason") {
              Contains("pipe.csv") && Contains("pipe"));
   std::ofstream(folder / "a.csv.gz") << "x";
   CHECK_THAT(error_of([&] { open_source(folder / "a.csv.gz"); }), Contains("is a compressed table"));
-  std::ofstream(folder / "leaves.zip") << "PK";
-  CHECK_THAT(error_of([&] { open_source(folder / "leaves.zip"); }), Contains("is an archive"));
-  CHECK_THAT(hint_of([&] { open_source(folder / "leaves.zip"); }), Contains("unpack it"));
+  for (const char* name : {"leaves.zip", "table.tsv.xz", "digits.npy.gz"}) {
+    std::ofstream(folder / name) << "PK";
+    CHECK_THAT(error_of([&] { open_source(folder / name); }), Contains("is packed"));
+    CHECK_THAT(hint_of([&] { open_source(folder / name); }), Contains("unpack it"));
+  }
 }
