@@ -8,6 +8,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/engine/gradient_sums.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 
@@ -43,14 +44,16 @@ void StagedEngine::make_engine(std::size_t stages, std::int64_t epoch) {
                     replica_->engine().unshared()));
   }
   const bool by_node = context_.job.engine.sharing == engine::ModelSharing::kNuma && replica_->together();
+  // A copy on each host is what run.share_memory = "host" makes.
+  const int hosts = by_node ? engine::node_place(context_.group.split_node(), context_.group).nodes : 0;
   if (by_node && !std::exchange(told, true)) {
     const int copies = replica_->engine().model_copies();
-    if (copies > 1) {
+    if (copies > hosts) {
       context_.reports.progress.note(fmt::format("{} share {} copies of the model, one for each NUMA node",
                                                  counted(context_.group.size(), "rank"), copies));
     } else if (context_.group.root()) {
       context_.reports.progress.warn(
-          "run.share_memory = \"numa\" has no effect: all ranks run in one NUMA node, or there is one rank; "
+          "run.share_memory = \"numa\" has no effect: all ranks of a host run in one NUMA node, or there is one rank; "
           "start ranks in each NUMA node (mpirun --map-by ppr:1:numa:PE=N, for N cores in each)");
     }
   }

@@ -98,6 +98,7 @@ TEST_CASE("summary shows the network and the kernels of a step") {
             .says("cores: a step has 8 micro-batches of 8 samples, which keep 8 of 64 cores busy; "
                   "train.batch=512 with train.reference_batch=64 keeps all busy\n"));
   CHECK(cores("mnist-sync --set train.batch=512", 64).says("which keep 64 of 64 cores busy\n"));
+  CHECK(cores("mnist-sync --set run.threads=4", 64).says("which keep 4 of 4 cores busy\n"));
   CHECK(cores("mnist-ddp", 48)
             .says("64 micro-batches of 32 samples, which keep 32 of 48 cores busy; train.batch="));
   CHECK(cores("mnist-ensemble", 64)

@@ -146,12 +146,18 @@ TEST_CASE("the job that collects runs of an array submits more until there are e
   place.run("study analyze out").ends(1).shows("--output out --collect");
   fs::create_directory(place / "out-jobs");
   const std::string collect = "--collect --more out-jobs --ranks-per-node 1";
-  write_script(place / "bin/sbatch", "echo no jobs from nodes >&2; exit 1\n");
+  write_script(place / "bin/sbatch", "echo Invalid job array specification >&2; exit 1\n");
   const Outcome refused = place.study(collect, "PATH=$PWD/bin:$PATH").ends(1);
   CHECK(rows(place / "out") == 2);  // the existing runs are kept
-  refused.shows("2 more runs, to know every makespan to").shows("Slurm refused: no jobs from nodes");
-  refused.shows("see man sbatch; on a login node: bash out-jobs/more.sh\n");
+  refused.shows("2 more runs, to know every makespan to").shows("Slurm refused: Invalid job array");
+  refused.shows("(MaxArraySize); use fewer ").shows("; on a login node: bash out-jobs/more.sh\n");
   CHECK_THAT(bytes_of(place / "out-jobs/more.sh"), Contains("--array=2-3"));
+  write_file(place / "out/jobs.txt", "17\n18\n");
+  place.study("--collect", "PATH=" + (place / "bin").string() + ":$PATH")
+      .ends(0)
+      .shows(" runs are missing; jobs of this study are still in the queue: 18\n")
+      .never("make them with");
+  fs::remove(place / "out/jobs.txt");
   write_script(place / "bin/sinfo", "exit 1\n");  // as on compute nodes of some clusters
   place.study("--collect --more out-jobs", "PATH=$PWD/bin:$PATH")
       .ends(0)
@@ -179,7 +185,8 @@ TEST_CASE("the jobs of a study take as few nodes as possible, and keep scripts t
   };
   const std::string study = "study s.toml --slurm --output out/ ";
   on_nodes("1", study).ends(1).shows("tiny-sync-5x1: 2 nodes are more than the 1 ").shows("use fewer ranks ");
-  on_nodes("2", study + "--time 0").ends(1).shows("--time 0: a job needs time");
+  on_nodes("2", study + "--time 0").ends(1).shows("--time 0: a job needs a limit");
+  on_nodes("1", study + "--time UNLIMITED").ends(1).shows("--time UNLIMITED: a job needs a limit");
   on_nodes("2", study).ends(0);
   for (const char* size : {"--nodes=1 --ntasks-per-node=4 ", "--nodes=2 --ntasks-per-node=3 ",
                            "--nodes=1 --ntasks-per-node=1 "}) {  // members are trained in turn

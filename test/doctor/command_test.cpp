@@ -183,6 +183,8 @@ TEST_CASE("a recipe is checked against the machine") {
       .ends(4)
       .shows("error    recipe")
       .shows("convoke prepare");
+  doctor_says("mnist-sync --set run.threads=5 --threads 3 --quick", "CONVOKE_TOPOLOGY=core:8")
+      .shows("  3 threads, cores ");
   doctor_says("--quick --output /proc/runs").ends(4).shows("/proc/runs: cannot be written");
   doctor_says("--quick --output ''").ends(0).shows("runs are written to");
 }

@@ -23,6 +23,9 @@ train_on() {  # name, then the ranks on each host
 }
 train_on pair 1 1
 of_a_pair=$bytes
+mpirun --host "$(list_of 1 1)" -x CONVOKE_TOPOLOGY=core:2 "$convoke" train recipe.toml --output numa \
+  --set run.share_memory=numa > numa.log 2>&1 || { cat numa.log; failed=1; }
+check "the copies of two hosts are not those of NUMA nodes" grep -q 'share_memory = "numa" has no effect' numa.log
 train_on even 2 2
 # The ranks of a host send their sum, not a copy each; starting more ranks takes some bytes.
 [ "$bytes" -le $((of_a_pair * 13 / 10)) ] || { echo "two ranks on each host send more than one"; failed=1; }

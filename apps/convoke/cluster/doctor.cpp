@@ -29,7 +29,7 @@ constexpr const char* kRuns = "runs";
 
 struct DoctorOptions : RecipeOptions {
   std::string output = kRuns;  ///< empty: the same
-  int threads = 0;             ///< per rank, without a recipe; 0: auto
+  int threads = 0;             ///< per rank; 0: the recipe's, or auto
   bool quick = false;
   bool json = false;
 };
@@ -120,8 +120,7 @@ struct Examined {
 
 Examined examine(const DoctorOptions& options, const std::optional<recipe::Recipe>& recipe,
                  const mpi::Communicator& world) {
-  const int threads =
-      recipe && recipe->run.execution.threads > 0 ? recipe->run.execution.threads : options.threads;
+  const int threads = options.threads > 0 || !recipe ? options.threads : recipe->run.execution.threads;
   Examined examined{.threads = threads, .binding = doctor::fix_binding(world, threads), .findings = {}};
   doctor::Context context{.world = world,
                           .binding = examined.binding,

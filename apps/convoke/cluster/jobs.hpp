@@ -81,6 +81,9 @@ std::string submit_more(const study::StudyFile& file, const std::vector<study::C
                         const std::vector<std::int64_t>& numbers, const std::string& folder,
                         const std::string& scripts, const SlurmOptions& options);
 
+/// Returns the numbers of the jobs of this study that are still in the queue, such as "17 18". Empty if Slurm
+/// does not answer.
+std::string jobs_in_queue(const std::string& study);
 /// Throws Error if jobs of this study are still in the queue: they make runs that seem to be missing. Does
 /// nothing if Slurm does not answer.
 void require_no_jobs(const std::string& study);

@@ -44,6 +44,10 @@ constexpr std::array kExplanations{
         "use fewer --nodes, --ranks-per-node or --cpus-per-rank"},
     Explanation{"node count", "use fewer --nodes; scontrol show partition shows the limit"},
     Explanation{"time limit", "use a shorter --time; sinfo -o '%P %l' lists the limits"},
+    Explanation{
+        "job array",
+        "scontrol show config has the largest number of an array and one more (MaxArraySize); use fewer "
+        "members, values or runs"},
     Explanation{"dependency", "squeue --me lists the jobs that --after can name"},
     Explanation{"configuration source",
                 "Slurm is installed here, but not configured: use a login node, or set SLURM_CONF"},
@@ -77,19 +81,23 @@ void warn_of_hopeless(const std::string& submitted) {
 }  // namespace
 
 // The numbers are in jobs.txt, one a line (slurm::add_study_runs). squeue ignores those of jobs that ended.
-void require_no_jobs(const std::string& study) {
+std::string jobs_in_queue(const std::string& study) {
   std::istringstream recorded(read_text(std::filesystem::path(study) / "jobs.txt").value_or(""));
   const std::set<std::int64_t> jobs(std::istream_iterator<std::int64_t>(recorded), {});
-  if (jobs.empty()) return;
+  if (jobs.empty()) return {};
   std::istringstream answer(os::run({"squeue", "--noheader", fmt::format("--jobs={}", fmt::join(jobs, ",")),
                                      "--format=%F"},  // a line for each job of an array: its number
                                     {.errors = false, .seconds = 10})
                                 .output);
   const std::set<std::int64_t> queued(std::istream_iterator<std::int64_t>(answer), {});
+  return fmt::format("{}", fmt::join(queued, " "));
+}
+
+void require_no_jobs(const std::string& study) {
+  const std::string queued = jobs_in_queue(study);
   if (queued.empty()) return;
-  throw Error(
-      fmt::format("{}: jobs of this study are still in the queue: {}", study, fmt::join(queued, ", ")),
-      fmt::format("wait for them, or end them with `scancel {}`", fmt::join(queued, " ")));
+  throw Error(fmt::format("{}: jobs of this study are still in the queue: {}", study, queued),
+              fmt::format("wait for them, or end them with `scancel {}`", queued));
 }
 
 slurm::Partition ask_sinfo(const std::string& name, std::string_view options) {

@@ -72,14 +72,14 @@ std::int64_t time_limit(const SlurmOptions& options, const slurm::Partition* par
   const bool limited = limit != slurm::kUnlimited;
   if (options.time.empty()) return limited ? std::min(limit, kHour) : kHour;
   const std::int64_t wanted = slurm::parse_time(options.time, "--time");
-  if (wanted == 0) {
-    throw Error(fmt::format("--time {}: a job needs time, and for Slurm 0 means no limit", options.time),
-                "choose the limit of each job, such as 1:00:00");
+  if (wanted == 0 || wanted == slurm::kUnlimited) {  // 0 means the same for Slurm
+    throw Error(
+        fmt::format("--time {}: a job needs a limit, before which it writes a checkpoint", options.time),
+        "choose the limit of each job, such as 1:00:00");
   }
-  if (wanted == slurm::kUnlimited || (limited && wanted > limit)) {
-    throw Error(fmt::format("--time {}: more than partition {} allows, {}", options.time,
-                            partition == nullptr ? "" : partition->name,
-                            limited ? slurm::format_time(limit) : "whose limit is not known"),
+  if (limited && wanted > limit) {
+    throw Error(fmt::format("--time {}: more than partition {} allows, {}", options.time, partition->name,
+                            slurm::format_time(limit)),
                 "choose a shorter time: a job that is not done continues in the queue by itself");
   }
   return wanted;

@@ -201,6 +201,11 @@ void go_on_in_queue(const StudyOptions& options, const study::StudyFile& file,
     }
   }
   if (wanted.empty()) return;
+  // With --more this is one of the jobs, and the others have ended.
+  if (const std::string queued = options.more.empty() ? jobs_in_queue(path) : ""; !queued.empty()) {
+    fmt::print("{} runs are missing; jobs of this study are still in the queue: {}\n", wanted.size(), queued);
+    return;
+  }
   fmt::print("{} runs are missing, have failed, or are needed for narrower intervals\n", wanted.size());
   std::string command = command_to_resume(path);
   if (!options.more.empty()) {

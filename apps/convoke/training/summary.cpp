@@ -132,11 +132,12 @@ void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
       format_bytes(nn::predict_activation_bytes(graph, *normal.layout, normal.options)), 100 * sizes.again);
 }
 
-// How many cores of this machine the micro-batches of a step keep busy, and what would use all. An ensemble
-// with as many members as ranks can have one on each core.
+// How many cores of this machine, or threads of run.threads, the micro-batches of a step keep busy, and what
+// would use all. An ensemble with as many members as ranks can have one on each core.
 void print_cores(const recipe::Recipe& recipe) {
   const bool votes = recipe.train.mode == "ensemble";
-  const std::int64_t cores = std::ssize(study::cores_here());
+  const int threads = recipe.run.execution.threads;
+  const std::int64_t cores = threads > 0 ? threads : std::ssize(study::cores_here());
   const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : cores;
   fmt::print("cores: {}\n",
              engine::describe_busy_cores(recipe.train.step.batch, recipe.micro_batch(), cores, members));
