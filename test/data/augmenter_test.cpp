@@ -272,7 +272,7 @@ TEST_CASE("shares of mixup follow a beta distribution") {
   // Beta(a, a) has mean 1/2 and variance 1 / (4 (2 a + 1)).
   const std::vector<std::uint8_t> pixels(2, 0);
   const std::vector<std::int32_t> labels{0, 1};
-  for (const double alpha : {0.2, 1.0, 4.0}) {
+  for (const double alpha : {1e-300, 1e-9, 1e-3, 0.2, 1.0, 4.0}) {
     AugmentOptions options;
     options.mixup = alpha;
     const Augmenter augmenter(options, Shape{1, 1, 1}, SampleType::kUint8);

@@ -125,7 +125,12 @@ TEST_CASE("a plateau schedule reduces the rate when Keras' does") {
              {0.5,       0.5,       0.5,        0.25,       0.25,        0.25,       0.25,     0.125,
               0.125,     0.0625,    0.0625,     0.03125,    0.03125,     0.03125,    0.015625, 0.015625,
               0.0078125, 0.0078125, 0.00390625, 0.00390625, 0.001953125, 0.001953125});
-  // the same with cooldown=2, min_lr=0.1
+  // Keras counts the last epoch of a cooldown.
+  Settings cooled{{"name", "plateau"}, {"patience", 2}, {"cooldown", 1}};
+  const std::vector<double> with = rates(cooled, losses);
+  cooled.set("cooldown", 0);
+  CHECK(with == rates(cooled, losses));
+  // the first with cooldown=2, min_lr=0.1
   check_near(rates({{"name", "plateau"},
                     {"factor", 0.5},
                     {"patience", 2},

@@ -18,21 +18,27 @@ struct Pair {
 
 // Marsaglia and Tsang 2000, "A simple method for generating gamma variables"; for alpha below 1: gamma(alpha)
 // = gamma(alpha + 1) u^(1 / alpha).
-double draw_gamma(double alpha, RandomStream& random) {
-  const double boost = alpha < 1 ? std::pow(1 - random.uniform(), 1 / alpha) : 1;
+// For a small alpha, the number may be too small for a double, so its logarithm is there, too.
+struct Gamma {
+  double value, log;
+};
+Gamma draw_gamma(double alpha, RandomStream& random) {
+  const double u = alpha < 1 ? 1 - random.uniform() : 1, boost = std::pow(u, 1 / alpha);
   const double d = (alpha < 1 ? alpha + 1 : alpha) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
     const double x = random.normal(), root = 1 + c * x;
     if (root <= 0) continue;
     const double v = root * root * root;
-    if (std::log(1 - random.uniform()) < x * x / 2 + d - d * v + d * std::log(v)) return boost * d * v;
+    if (std::log(1 - random.uniform()) < x * x / 2 + d - d * v + d * std::log(v))
+      return {boost * d * v, std::log(u) / std::max(alpha, 1e-9) + std::log(d * v)};
   }
 }
 
 // Beta(alpha, alpha).
 double draw_share(double alpha, RandomStream& random) {
-  const double a = draw_gamma(alpha, random), b = draw_gamma(alpha, random);
-  return a + b > 0 ? a / (a + b) : 0.5;
+  const Gamma a = draw_gamma(alpha, random), b = draw_gamma(alpha, random);
+  const double sum = a.value + b.value;
+  return sum > 0 ? a.value / sum : 1 / (1 + std::exp(b.log - a.log));
 }
 
 //   a' = share a + (1 - share) b,   b' = share b + (1 - share) a
