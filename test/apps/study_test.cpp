@@ -186,7 +186,7 @@ TEST_CASE("the jobs of a study take as few nodes as possible, and keep scripts t
   const std::string study = "study s.toml --slurm --output out/ ";
   on_nodes("1", study).ends(1).shows("tiny-sync-5x1: 2 nodes are more than the 1 ").shows("use fewer ranks ");
   on_nodes("2", study + "--time 0").ends(1).shows("--time 0: a job needs a limit");
-  on_nodes("1", study + "--time UNLIMITED").ends(1).shows("--time UNLIMITED: a job needs a limit");
+  on_nodes("2", study + "--time UNLIMITED").ends(1).shows("--time UNLIMITED: a job needs a limit");
   on_nodes("2", study).ends(0);
   for (const char* size : {"--nodes=1 --ntasks-per-node=4 ", "--nodes=2 --ntasks-per-node=3 ",
                            "--nodes=1 --ntasks-per-node=1 "}) {  // members are trained in turn

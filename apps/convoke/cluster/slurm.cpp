@@ -192,6 +192,10 @@ void require_options(const SlurmOptions& options) {
   if (!options.source.empty() && !options.chain && options.kind != "prepare") {
     throw Error("--source needs --chain", "add --chain to prepare the dataset first, or leave out --source");
   }
+  if (os::run({"bash", "-nc", fmt::format("convoke=({})", options.program)}).code != 0) {
+    throw Error(fmt::format("--program {}: not words of a shell", options.program),
+                "quote each word that has spaces: --program 'apptainer exec \"my image.sif\" convoke'");
+  }
   if (!options.after.empty() && whole_match(options.after, kJobs).empty()) {
     throw Error(fmt::format("--after {}: not the number of a job", options.after),
                 "squeue --me lists your jobs; write 87, or 87_3 for a job of an array, or 87:88 for both");
