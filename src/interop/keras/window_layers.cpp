@@ -104,14 +104,12 @@ Value convert_pool(const Call& call) {
   return call.add(settings_from(call), x);
 }
 
-/// A layer's type and settings.
-using Step = std::pair<std::string_view, Settings>;
-
-// Goes back from `node` through layers that are these steps; nothing if they are others.
-std::optional<std::size_t> before(const nn::Graph& graph, std::size_t node, const std::vector<Step>& steps) {
-  for (const auto& [type, settings] : steps) {
+// Goes back from `node` through these layers; nothing if others are there.
+std::optional<std::size_t> before(const nn::Graph& graph, std::size_t node,
+                                  const std::vector<Settings>& layers) {
+  for (const Settings& layer : layers) {
     const nn::Node& at = graph.node(node);
-    if (at.layer == nullptr || at.layer->type() != type || at.layer->settings() != settings) return {};
+    if (at.layer == nullptr || at.layer->settings() != layer) return {};
     node = at.inputs[0];
   }
   return node;
@@ -125,12 +123,12 @@ const nn::Node* border_below(const nn::Graph& graph, const nn::Node& image) {
   if (border.layer == nullptr || border.layer->type() != "zero_pad") return nullptr;
   const bool subtracts = image.layer->type() == "subtract";
   const double scale = subtracts ? -1e30 : 1e30;
-  std::vector<Step> steps{{"rescale", {{"scale", scale}, {"offset", -scale}}},
-                          {"zero_pad", border.layer->settings()},
-                          {"rescale", {{"scale", 0.0}, {"offset", 1.0}}}};
-  if (subtracts) steps.insert(steps.begin(), {"relu", {}});
+  std::vector<Settings> depth{{{"layer", "rescale"}, {"scale", scale}, {"offset", -scale}},
+                              border.layer->settings(),
+                              {{"layer", "rescale"}, {"scale", 0.0}, {"offset", 1.0}}};
+  if (subtracts) depth.insert(depth.begin(), Settings{{"layer", "relu"}});
   const bool below = (subtracts || image.layer->type() == "add") &&
-                     before(graph, image.inputs[1], steps) == border.inputs[0];
+                     before(graph, image.inputs[1], depth) == border.inputs[0];
   return below ? &border : nullptr;
 }
 
