@@ -172,7 +172,9 @@ class Manifest final : public Source {
       }
       const std::optional<fs::path> found = finder.find(cell);
       if (!found) {
-        item.fault = fmt::format("{}: is not in {}", printable(cell), finder.places());
+        item.fault =
+            fmt::format("{}: is not in {}{}", printable(cell), finder.places(),
+                        cell.find('\\') == std::string::npos ? "" : "; write / instead of \\ in paths");
         return;
       }
       const auto [before, first] = line_of_.emplace(found->lexically_normal(), row.line);

@@ -187,8 +187,11 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
 
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options,
                                     const std::string& kind) {
-  if (const std::string twice = repeated_name(options.class_names); !twice.empty())
-    throw Error(fmt::format("--class-names: \"{}\" is given twice", twice));
+  for (const auto& [option, names] :
+       {std::pair("--class-names", options.class_names), std::pair("--features", options.columns.features)}) {
+    if (const std::string twice = repeated_name(names); !twice.empty())
+      throw Error(fmt::format("{}: \"{}\" is given twice", option, twice));
+  }
   const Choice choice = choose(path, options, kind);
   return choice.source->opens(choice.path, options);
 }

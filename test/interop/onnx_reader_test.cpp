@@ -1,6 +1,7 @@
 #include <random>
 
 #include "convoke/core/protobuf.hpp"
+#include "convoke/engine/canonical.hpp"
 #include "interop/format.hpp"
 #include "run_on.hpp"
 #include "support/catch.hpp"
@@ -142,7 +143,10 @@ std::vector<double> output_of(const Imported& imported, const std::vector<float>
   const nn::Graph& graph = imported.models.description.graph;
   Batch batch(graph, samples);
   batch.input = batch_input;
-  return Experiment(graph, {.micro_batch = samples, .training = false}).run(batch).output;
+  Experiment experiment(graph, {.micro_batch = samples, .training = false});
+  engine::pack(engine::canonical_parameters(graph), *experiment.layout,
+               imported.models.members.front().parameters, experiment.parameters.span());
+  return experiment.run(batch).output;
 }
 
 // exp(x - m) / sum, where m and the sum are reshaped to (N, 1) or to `rest`, as TensorFlow writes Flax'

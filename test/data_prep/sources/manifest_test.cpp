@@ -189,6 +189,8 @@ TEST_CASE("manifests that are not a data set are refused") {
   // There is no picture from which to take the size.
   CHECK_THAT(error_in(file, "image,label\nc,x\nd,y\n"),
              Contains("none of its 2 rows can be used; line 2: c: is not in"));
+  CHECK_THAT(error_in(file, "image,label\nC:\\c.png,x\nC:\\d.png,y\n"),
+             EndsWith("write / instead of \\ in paths"));
 }
 
 TEST_CASE("a CSV of texts or numbers is not a manifest") {

@@ -104,6 +104,8 @@ TEST_CASE("tables that are not a dataset are refused") {
   CHECK_THAT(Csv("a,b\n").error(), Contains("has no rows"));
   CHECK(Csv(kFlowers).error({.class_names = {"lily", "rose", "lily"}}) ==
         "--class-names: \"lily\" is given twice");
+  CHECK(Csv(kFlowers).error({.columns = {.features = {"length", "length"}}}) ==
+        "--features: \"length\" is given twice");
   std::string names = "name,age,label\n";
   for (int i = 0; i < 30; ++i) names += "n" + std::to_string(i) + ",3," + std::to_string(i % 2) + "\n";
   const auto source = Csv(names).open();
