@@ -205,7 +205,7 @@ class StepEngine::Impl {
       if (!bad) continue;
       if (std::isfinite(bad->value)) {
         too_large = fmt::format("{} ({:.3g} in a micro-batch, at most {:.3g}) on rank {}", bad->name,
-                                bad->value, bad->limit, group_.rank());
+                                std::abs(bad->value), bad->limit, group_.rank());
       } else {
         not_finite = fmt::format("{} on rank {}", bad->name, group_.rank());
       }

@@ -111,8 +111,8 @@ TEST_CASE("local SGD is the same as a plain loop over replicas, bit for bit") {
         plain_loop(local_job({}), world().size(), 3, 0.5F, true, self));
 }
 
-TEST_CASE("the moving average counts a first step in which some ranks have no samples") {
-  const tiny::Pictures pictures(8);  // one micro-batch
+TEST_CASE("the moving average counts a step in which some ranks have no samples") {
+  const tiny::Pictures pictures(40);  // the second step has one micro-batch
   Job job = local_job({});
   job.engine.update.ema = 0.9;
   job.loop.learning_rate = 0;
