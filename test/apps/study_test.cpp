@@ -212,7 +212,7 @@ TEST_CASE("the jobs of a study take as few nodes as possible, and keep scripts t
   const std::string changed =
       " --set data.fraction=0.5 --set train.mode=ensemble --set ensemble.members=2 --set run.threads=2";
   on_nodes("2", "slurm study recipe.toml --nodes 2 --output jobs" + changed).ends(0);
-  CHECK_THAT(bytes_of(place / "jobs/submit.sh"), Contains("--nodes=2 ") && Contains("--cpus-per-task=2 "));
+  CHECK_THAT(bytes_of(place / "jobs/submit.sh"), Contains("\nruns_1x2x2=") && Contains("\nruns_2x2x2="));
   place.run("study jobs/study.toml --dry-run").ends(0).shows("--set data.fraction=0.5");
 }
 
