@@ -1,7 +1,11 @@
 #include "files/lines.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
+
+#include "convoke/core/error.hpp"
 
 namespace convoke::data_prep {
 
@@ -15,11 +19,13 @@ bool Lines::fill() {
 }
 
 bool Lines::next(std::string& line) {
+  constexpr std::size_t kMostBytes = 1U << 20;
   line.clear();
   if (at_ == buffer_.size() && !fill()) return false;
   for (;;) {
     const std::size_t end = std::min(buffer_.find('\n', at_), buffer_.size());
     line.append(buffer_, at_, end - at_);
+    if (line.size() > kMostBytes) throw Error(fmt::format("{}: a line has more than 1 MiB", bytes_->name()));
     at_ = end;
     if (at_ < buffer_.size()) {
       ++at_;

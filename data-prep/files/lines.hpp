@@ -15,7 +15,7 @@ class Lines {
   explicit Lines(const std::filesystem::path& file) : bytes_(archive::open_bytes(file)) {}
 
   /// Reads the next line without its end, LF or CR LF. Returns false behind the last one. Throws Error as
-  /// archive::ByteReader::read_some.
+  /// archive::ByteReader::read_some, and for a line of more than 1 MiB.
   bool next(std::string& line);
 
  private:

@@ -174,13 +174,13 @@ double height_per_width(const Box& box) { return box.height() / box.width(); }
 // Rounds halves to even, as Python does.
 std::int64_t rounded(double value) { return std::llrint(value); }
 
-// Returns the largest picture of that shape (height / width) that fits into the sample.
-PictureSize contained(double shape, const PictureSize& sample) {
+// Returns the largest picture of the shape of these extents that fits into the sample; rounded as by Pillow.
+PictureSize contained(double height, double width, const PictureSize& sample) {
   PictureSize size = sample;
-  if (shape < height_per_width(sample)) {
-    size.height = rounded(shape * static_cast<double>(sample.width));
+  if (height / width < height_per_width(sample)) {
+    size.height = rounded(height / width * static_cast<double>(sample.width));
   } else {
-    size.width = rounded(static_cast<double>(sample.height) / shape);
+    size.width = rounded(width / height * static_cast<double>(sample.height));
   }
   return {std::max<std::int64_t>(1, size.height), std::max<std::int64_t>(1, size.width)};
 }
@@ -193,8 +193,9 @@ Placement place_stretched(const Image& picture, const PictureSize& sample) {
 // Fit "letter-box": the whole picture with its shape, and black borders on two sides (as Pillow's
 // ImageOps.pad).
 Placement place_letter_box(const Image& picture, const PictureSize& sample) {
-  const PictureSize size = contained(height_per_width(picture.content()), sample);
-  return {.from = picture.content(),
+  const Box content = picture.content();
+  const PictureSize size = contained(content.height(), content.width(), sample);
+  return {.from = content,
           .top = rounded(static_cast<double>(sample.height - size.height) / 2),
           .left = rounded(static_cast<double>(sample.width - size.width) / 2),
           .size = size};
@@ -219,7 +220,7 @@ Placement place_cropped(const Image& picture, const PictureSize& sample) {
 PictureSize enough_stretched(const PictureSize&, const PictureSize& sample) { return sample; }
 
 PictureSize enough_letter_box(const PictureSize& picture, const PictureSize& sample) {
-  return contained(height_per_width(picture), sample);
+  return contained(static_cast<double>(picture.height), static_cast<double>(picture.width), sample);
 }
 
 // Returns the smallest rectangle of the sample's shape around the whole picture.

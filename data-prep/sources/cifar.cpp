@@ -96,6 +96,7 @@ class CifarSource final : public Source {
       }
       rename_classes(catalog_, class_names, folder.string());
     }
+    require_classes(folder.string(), catalog_);
     catalog_.assumptions.insert(catalog_.assumptions.begin(), {samples_taken(format(), kind.name),
                                                                classes_taken(catalog_), values_taken(*this)});
     catalog_.provenance = fmt::format("{}, binary version, of {}", kind.name, folder.string());

@@ -96,7 +96,8 @@ class Hdf5Arrays final : public NamedArrays {
     if (const OtherKind* const other = other_kind(file_))
       throw Error(fmt::format("{}: {}", path.string(), other->is), other->hint);
     std::vector<std::string> names;
-    list(file_, "", names);
+    std::size_t groups = 0;
+    list(file_, "", names, groups);
     set_names(std::move(names));
   }
 
@@ -132,7 +133,12 @@ class Hdf5Arrays final : public NamedArrays {
   }
 
  private:
-  void list(const hdf5::Group& group, const std::string& prefix, std::vector<std::string>& names) const {
+  void list(const hdf5::Group& group, const std::string& prefix, std::vector<std::string>& names,
+            std::size_t& groups) const {
+    if (++groups > kMostGroups) {
+      throw Error(fmt::format("{}: has more than {} groups", path().string(), kMostGroups),
+                  "remove links to enclosing groups");
+    }
     for (const std::string& child : group.children()) {
       if (child == "#refs#" || child == "#subsystem#") continue;  // of MATLAB
       const std::string name = prefix + child;
@@ -143,7 +149,7 @@ class Hdf5Arrays final : public NamedArrays {
         if (inner.has_attribute("MATLAB_sparse")) {
           names.push_back(name);  // refused when it is opened
         } else if (std::count(name.begin(), name.end(), '/') < kDeepest) {
-          list(inner, name + "/", names);
+          list(inner, name + "/", names, groups);
         }
       }
     }
@@ -183,6 +189,7 @@ class Hdf5Arrays final : public NamedArrays {
   ArrayLabels numbers(const std::string& name) const {
     hdf5::ForeignArray array = opened(name);
     const Shape shape = shown_shape(array);
+    array.expect_stored();
     const bool row = is_matlab(array) && shape.rank() == 2 && shape[0] == 1;
     Hdf5Array stored(std::move(array), row ? 1 : 0);
     return read_labels(stored);
@@ -224,6 +231,7 @@ class Hdf5Arrays final : public NamedArrays {
   }
 
   static constexpr int kDeepest = 8;
+  static constexpr std::size_t kMostGroups = 10'000;
 
   hdf5::File file_;
   std::string axes_;

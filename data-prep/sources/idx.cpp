@@ -9,6 +9,7 @@
 
 #include "convoke/archive/byte_reader.hpp"
 #include "convoke/core/error.hpp"
+#include "sources/labels.hpp"
 #include "sources/value_range.hpp"
 
 namespace convoke::data_prep {
@@ -128,11 +129,8 @@ class IdxSource final : public Source {
       for (const IdxFile* file : {&images, &std::as_const(labels)})
         names.push_back(file->file().filename().string());
     }
-    if (catalog_.classes < 2) {
-      throw Error(
-          fmt::format("{}: has one class, \"0\"; a dataset needs at least 2 classes", folder.string()));
-    }
     catalog_.class_names = std::move(class_names);
+    require_classes(folder.string(), catalog_);
     catalog_.assumptions = {samples_taken(format(), "by the headers of the files"), classes_taken(catalog_),
                             values_taken(*this)};
     catalog_.provenance = fmt::format("IDX files {} of {}", fmt::join(names, ", "), folder.string());
@@ -152,12 +150,18 @@ class IdxSource final : public Source {
 
  private:
   void add_items(const std::string& split, IdxFile& file) {
-    std::vector<std::uint8_t> labels(static_cast<std::size_t>(file.extents()[0]));
-    file.read(0, labels);
+    constexpr std::int64_t kPiece = 1 << 16;  // the header may announce more labels than there are
+    const std::int64_t count = file.extents()[0];
+    std::vector<std::uint8_t> labels;
     first_.push_back(catalog_.items.size());
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      catalog_.items.push_back({.name = fmt::format("{}[{}]", split, i), .split = split, .label = labels[i]});
-      catalog_.classes = std::max<std::int64_t>(catalog_.classes, labels[i] + 1);
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (i % kPiece == 0) {
+        labels.resize(static_cast<std::size_t>(std::min(kPiece, count - i)));
+        file.read(i, labels);
+      }
+      const std::uint8_t label = labels[static_cast<std::size_t>(i % kPiece)];
+      catalog_.items.push_back({.name = fmt::format("{}[{}]", split, i), .split = split, .label = label});
+      catalog_.classes = std::max<std::int64_t>(catalog_.classes, label + 1);
     }
   }
 

@@ -28,16 +28,22 @@ bool is_trace_name(const fs::path& file) {
   return (ending == ".csv" || ending == ".txt") && !is_hidden(file) && !fs::is_directory(file);
 }
 
-bool is_trace(const fs::path& file) { return is_darshan_dump(file) || is_request_csv(file); }
+bool is_trace(const fs::path& file, const ReadingOptions& options) {
+  return is_darshan_dump(file) || is_request_csv(file, options);
+}
 
 // True if the first file with the ending of a trace is one. (A folder of texts may have thousands.)
-bool holds_traces(const fs::path& folder) {
+bool holds_traces(const fs::path& folder, const ReadingOptions& options) {
   fs::path first;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     if (is_trace_name(entry.path()) && (first.empty() || entry.path() < first)) first = entry.path();
   }
-  return !first.empty() && is_trace(first);
+  return !first.empty() && is_trace(first, options);
+}
+
+PathTest trace_folders(const ReadingOptions& options) {
+  return [&options](const fs::path& folder) { return holds_traces(folder, options); };
 }
 
 // Returns the positions of the named features in kIoFeatureNames; all if none is named.
@@ -66,7 +72,7 @@ class IoTraces final : public Source {
     std::vector<std::string> class_names;
     if (fs::is_directory(path)) {
       const ClassFiles list =
-          list_class_files(path, holds_traces, is_trace_name, "traces",
+          list_class_files(path, trace_folders(options.reading), is_trace_name, "traces",
                            "a dataset needs at least 2 classes, each a folder of traces: strided/, random/");
       for (const ClassFile& file : list.files) add_file(file);
       class_names = list.class_names;
@@ -122,8 +128,8 @@ class IoTraces final : public Source {
     os::File(file.file, os::Access::kRead);  // refuses pipes, sockets and devices
     if (is_darshan_dump(file.file)) {
       add_dump(file);
-    } else if (is_request_csv(file.file)) {
-      for (const Trace& trace : read_request_csv(file.file, options_.columns, labels_in_file_))
+    } else if (is_request_csv(file.file, options_.reading)) {
+      for (const Trace& trace : read_request_csv(file.file, options_, labels_in_file_))
         add_trace(trace, file);
     } else {
       throw Error(
@@ -196,8 +202,8 @@ class IoTraces final : public Source {
 
 }  // namespace
 
-bool is_io_traces(const fs::path& path) {
-  return fs::is_directory(path) ? has_class_files(path, holds_traces) : is_trace(path);
+bool is_io_traces(const fs::path& path, const ReadingOptions& options) {
+  return fs::is_directory(path) ? has_class_files(path, trace_folders(options)) : is_trace(path, options);
 }
 
 std::unique_ptr<Source> open_io_traces(const fs::path& path, const SourceOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "convoke/data_prep/files/names.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "sources/labels.hpp"
 
@@ -74,7 +75,7 @@ std::vector<Shard> find_shards(const fs::path& path, bool (*is_one)(const fs::pa
     return shards;
   }
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
-    if (entry.is_directory() || !is_one(entry.path())) continue;
+    if (entry.is_directory() || is_hidden(entry.path()) || !is_one(entry.path())) continue;
     const fs::path below = entry.path().lexically_relative(path);
     shards.push_back({entry.path(), below.string(), split_in_path(below)});
   }
@@ -84,9 +85,10 @@ std::vector<Shard> find_shards(const fs::path& path, bool (*is_one)(const fs::pa
 
 bool has_shard(const fs::path& path, bool (*is_one)(const fs::path&)) {
   if (!fs::is_directory(path)) return fs::is_regular_file(path) && is_one(path);
-  return std::any_of(
-      fs::recursive_directory_iterator(path), fs::recursive_directory_iterator(),
-      [&](const fs::directory_entry& entry) { return entry.is_regular_file() && is_one(entry.path()); });
+  return std::any_of(fs::recursive_directory_iterator(path), fs::recursive_directory_iterator(),
+                     [&](const fs::directory_entry& entry) {
+                       return entry.is_regular_file() && !is_hidden(entry.path()) && is_one(entry.path());
+                     });
 }
 
 std::unique_ptr<Source> decode_packed(PackedPictures pictures, const PictureOptions& options,

@@ -36,7 +36,7 @@ constexpr std::array kSources{
     Entry{"cifar", by_path<is_cifar>, open_cifar},
     Entry{"numpy", by_path<is_numpy>, open_numpy},
     Entry{"hdf5", by_path<is_hdf5_arrays>, open_hdf5_arrays},
-    Entry{"io-traces", by_path<is_io_traces>, open_io_traces},
+    Entry{"io-traces", is_io_traces, open_io_traces},
     Entry{"manifest", is_manifest, open_manifest},
     Entry{kImageFolder, by_path<is_image_folder>, open_image_folder},
     Entry{"tfrecord", by_path<is_tfrecord>, open_tfrecord},

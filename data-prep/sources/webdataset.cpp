@@ -49,7 +49,7 @@ class WebDatasetIndex {
   WebDatasetIndex(const fs::path& path, const SourceOptions& options)
       : path_(path),
         options_(options),
-        label_ending_(options.columns.label.empty() ? "cls" : options.columns.label) {}
+        label_ending_(options.columns.label.empty() ? "cls" : lower_case(options.columns.label)) {}
 
   PackedPictures run() {
     pictures_.open = archive::open_bytes;
@@ -97,7 +97,7 @@ class WebDatasetIndex {
   bool is_picture(const std::string& ending) const {
     return options_.columns.path.empty()
                ? is_picture_name("x." + ending) && ending.find('.') == std::string::npos
-               : ending == options_.columns.path;
+               : ending == lower_case(options_.columns.path);
   }
 
   void begin_sample(const Shard& shard, const std::string& key) {

@@ -97,8 +97,10 @@ TableColumn learn_numbers(const RawColumn& raw, std::vector<double>& numbers, co
       std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == numbers.front(); });
   column.mean = Values(numbers.data(), static_cast<Eigen::Index>(numbers.size())).mean();
   scale.learn(numbers, column);
-  if (!std::isfinite(column.mean) || !std::isfinite(column.center) || !std::isfinite(column.spread)) {
-    throw Error(fmt::format("column \"{}\": its numbers are too large", name));
+  if (!std::isfinite(column.mean) || !std::isfinite(column.center) || !std::isfinite(column.spread) ||
+      column.spread == 0) {
+    throw Error(
+        fmt::format("column \"{}\": its numbers are too {}", name, column.spread == 0 ? "small" : "large"));
   }
   return column;
 }

@@ -260,8 +260,8 @@ constexpr double kMostBytes = 9007199254740992.0;
 /// Reads the rows of a file.
 class RequestReader {
  public:
-  RequestReader(const fs::path& file, const ColumnOptions& columns, bool labels)
-      : reading_(examine_csv(file, {})), reader_(reading_.rows()), header_(reading_.header) {
+  RequestReader(const fs::path& file, const SourceOptions& options, bool labels)
+      : reading_(examine_csv(file, options.reading)), reader_(reading_.rows()), header_(reading_.header) {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const auto found = find_column(header_, {}, std::span(kRequestColumns).subspan(c, 1), file);
       if (!found) {
@@ -270,8 +270,8 @@ class RequestReader {
       }
       columns_[c] = *found;
     }
-    if (labels) label_ = find_roles(reading_, columns).label;
-    group_ = find_column(header_, columns.group, {}, file);
+    if (labels) label_ = find_roles(reading_, options.columns).label;
+    group_ = find_column(header_, options.columns.group, {}, file);
   }
 
   std::vector<Trace> read() {
@@ -337,15 +337,15 @@ class RequestReader {
 
 }  // namespace
 
-bool is_request_csv(const fs::path& file) {
-  const std::optional<CsvReading> reading = csv_beginning(file);
+bool is_request_csv(const fs::path& file, const ReadingOptions& options) {
+  const std::optional<CsvReading> reading = csv_beginning(file, options);
   return reading && std::all_of(kRequestColumns.begin(), kRequestColumns.end(), [&](std::string_view name) {
            return find_column(reading->header, {}, std::span(&name, 1), file).has_value();
          });
 }
 
-std::vector<Trace> read_request_csv(const fs::path& file, const ColumnOptions& columns, bool labels) {
-  return RequestReader(file, columns, labels).read();
+std::vector<Trace> read_request_csv(const fs::path& file, const SourceOptions& options, bool labels) {
+  return RequestReader(file, options, labels).read();
 }
 
 }  // namespace convoke::data_prep

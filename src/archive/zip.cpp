@@ -300,7 +300,7 @@ std::string numbers32(std::initializer_list<std::uint64_t> values) {
 }
 
 constexpr std::uint32_t kVersion = 20, kUtf8 = 1U << 11, kTime = 0, kDate = 1 << 5 | 1;
-constexpr std::uint64_t kMost = 0xFFFFFFFF;
+constexpr std::uint64_t kMost = 0xFFFFFFFF, kHeaders = 30 + 46 + 22;  // of an entry, and the end
 
 // The fields that the header before the data and the central directory share.
 std::string shared_fields(const ZipEntry& entry, std::uint32_t crc, std::uint64_t size) {
@@ -324,6 +324,12 @@ void in_pieces(const ZipEntry& entry, Take take) {
 }  // namespace
 
 void write_zip(const std::filesystem::path& archive, std::span<const ZipEntry> entries) {
+  constexpr std::size_t kMostEntries = 0xFFFF;
+  if (entries.size() > kMostEntries) {
+    throw Error(fmt::format("{}: the model has {} entries, more than a zip archive", archive.string(),
+                            entries.size()),
+                "export it with --format h5");
+  }
   os::File out(archive, os::Access::kTruncate);
   std::uint64_t at = 0;
   const auto write = [&](std::span<const std::byte> bytes) {
@@ -339,7 +345,7 @@ void write_zip(const std::filesystem::path& archive, std::span<const ZipEntry> e
       crc = crc32(bytes, crc);
       size += bytes.size();
     });
-    if (at + size > kMost) {
+    if (at + size + directory.size() + kHeaders + 2 * entry.name.size() > kMost) {
       throw Error(fmt::format("{}: the model exceeds 4 GiB, the limit of a zip archive", archive.string()),
                   "export it with --format h5");
     }

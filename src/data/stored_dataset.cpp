@@ -103,6 +103,7 @@ void expect_column(const hdf5::Dataset& stored, const Column& column, std::int64
          fmt::format("holds {} of shape {}; {} samples need {} of shape {}", hdf5::name_of(stored.type()),
                      shape.to_string(), count, hdf5::name_of(column.type), wanted.to_string()),
          typed ? "" : fmt::format("store it with .astype(\"{}\")", hdf5::name_of(column.type)));
+  stored.expect_stored();
 }
 
 std::vector<std::string> splits_in(const hdf5::File& file) {
@@ -121,9 +122,7 @@ std::vector<std::int64_t> read_ends(const hdf5::Dataset& stored, std::int64_t by
          stored,
          fmt::format("holds {} of shape {}; the ends of encoded pictures are int64 (N)",
                      hdf5::name_of(stored.type()), stored.shape().to_string()));
-  constexpr std::uint64_t kMostPerByte = 129;  // deflate makes int64 at most so much smaller
-  expect(static_cast<std::uint64_t>(stored.shape()[0]) <= kMostPerByte * stored.stored_bytes(), stored,
-         fmt::format("is damaged: {} numbers in {} bytes", stored.shape()[0], stored.stored_bytes()));
+  stored.expect_stored();
   std::vector<std::int64_t> ends(static_cast<std::size_t>(stored.shape()[0]));
   stored.read(std::span(ends));
   const auto wrong = std::ranges::adjacent_find(ends, std::greater_equal());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "convoke/core/random.hpp"
 #include "convoke/core/text.hpp"
@@ -115,22 +116,22 @@ Bag bag_of(std::vector<std::int32_t>& tokens) {
 //   x_t = count_t (ln(n / n_t) + 1), over the length of the vector
 Vectors texts(const data::DatasetReader& reader, std::span<const SampleIndex> places) {
   std::vector<Bag> bags;
-  std::vector<std::int64_t> having;  // by token: the number of samples that have it
+  std::map<std::int32_t, std::int64_t> having;  // by token: the number of samples that have it
   for (const SampleIndex& place : places) {
     std::vector<std::int32_t> tokens(reader.sample_size());
     reader.read(place.split, place.index, std::span(tokens));
     bags.push_back(bag_of(tokens));
-    for (const auto& [token, count] : bags.back()) {
-      if (static_cast<std::size_t>(token) >= having.size())
-        having.resize(static_cast<std::size_t>(token) + 1);
-      ++having[static_cast<std::size_t>(token)];
-    }
+    for (const auto& [token, count] : bags.back()) ++having[token];
   }
-  const auto kept = largest<std::int32_t>(having, kMostTokens);
-  std::vector<std::int64_t> column(having.size(), -1);
-  for (std::size_t c = 0; c < kept.size(); ++c) {
-    column[static_cast<std::size_t>(kept[c])] = static_cast<std::int64_t>(c);
+  std::vector<std::int32_t> tokens;
+  std::vector<std::int64_t> counts;
+  for (const auto& [token, count] : having) {
+    tokens.push_back(token);
+    counts.push_back(count);
   }
+  const auto kept = largest<std::size_t>(counts, kMostTokens);
+  std::map<std::int32_t, std::size_t> column;
+  for (std::size_t c = 0; c < kept.size(); ++c) column[tokens[kept[c]]] = c;
 
   Vectors vectors{
       Matrix(static_cast<std::int64_t>(places.size()), std::max<std::int64_t>(1, std::ssize(kept))),
@@ -140,11 +141,11 @@ Vectors texts(const data::DatasetReader& reader, std::span<const SampleIndex> pl
     const std::span<double> row = vectors.rows.row(static_cast<std::int64_t>(i));
     double squares = 0;
     for (const auto& [token, count] : bags[i]) {
-      const std::int64_t at = column[static_cast<std::size_t>(token)];
-      if (at < 0) continue;
-      const auto samples = static_cast<double>(having[static_cast<std::size_t>(token)]);
+      const auto at = column.find(token);
+      if (at == column.end()) continue;
+      const auto samples = static_cast<double>(having[token]);
       const double value = count * (std::log(static_cast<double>(places.size()) / samples) + 1);
-      row[static_cast<std::size_t>(at)] = value;
+      row[at->second] = value;
       squares += value * value;
     }
     for (double& value : row) value = squares > 0 ? value / std::sqrt(squares) : 0;

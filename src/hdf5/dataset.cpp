@@ -193,4 +193,12 @@ std::uint64_t Dataset::stored_bytes() const {
   return H5Dget_storage_size(handle_.get());
 }
 
+void Dataset::expect_stored() const {
+  constexpr std::uint64_t kMostPerByte = 1032;  // deflate makes bytes at most so much smaller
+  const Shape extents = shape();
+  if (static_cast<std::uint64_t>(extents.elements()) <= kMostPerByte * stored_bytes()) return;
+  throw Error(
+      fmt::format("{}: is damaged: {} numbers in {} bytes", where(), extents.elements(), stored_bytes()));
+}
+
 }  // namespace convoke::hdf5

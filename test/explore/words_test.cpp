@@ -18,9 +18,9 @@ TEST_CASE("words that distinguish a class equal those of Monroe, Colaresi and Qu
   add(1, 1, 1);
   add(2, 2, 1);
   add(3, 9, 1);
-  CHECK(counts.of(1, 0) == 8);
-  CHECK(counts.of(3) == 10);
-  CHECK(counts.of(3, 2) == 0);
+  CHECK(counts.of(0).at(1) == 8);
+  CHECK(counts.of_all().at(3) == 10);
+  CHECK(counts.of(2).empty());
 
   const auto first = telling_words(counts, 0, 5);
   REQUIRE(first.size() == 2);
@@ -48,4 +48,6 @@ TEST_CASE("a single word, and no word, have no score and no division by 0") {
   counts.add(std::vector<std::int32_t>{4, 4, 0}, 0);
   CHECK(telling_words(counts, 0, 5).empty());
   CHECK(frequent_words(counts, 5).size() == 1);
+  counts.add(std::vector<std::int32_t>{INT32_MAX}, 1);
+  CHECK(frequent_words(counts, 5)[1].token == INT32_MAX);
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace convoke::explore {
@@ -8,20 +9,20 @@ namespace convoke::explore {
 /// The frequency of each token in each class.
 class TokenCounts {
  public:
+  using Counts = std::unordered_map<std::int32_t, std::int64_t>;  ///< of the tokens that occur
+
   explicit TokenCounts(std::int64_t classes) : counts_(static_cast<std::size_t>(classes)) {}
 
   /// Adds one sample; token 0 is padding and does not count.
   void add(std::span<const std::int32_t> tokens, std::int32_t label);
 
   std::int64_t classes() const { return static_cast<std::int64_t>(counts_.size()); }
-  /// Returns the largest token seen + 1.
-  std::int64_t vocabulary() const { return static_cast<std::int64_t>(total_.size()); }
-  std::int64_t of(std::int64_t token, std::int64_t label) const;
-  std::int64_t of(std::int64_t token) const { return total_[static_cast<std::size_t>(token)]; }
+  const Counts& of(std::int32_t label) const { return counts_[static_cast<std::size_t>(label)]; }
+  const Counts& of_all() const { return total_; }
 
  private:
-  std::vector<std::vector<std::int64_t>> counts_;  // of each class, up to its largest token
-  std::vector<std::int64_t> total_;
+  std::vector<Counts> counts_;  // of each class
+  Counts total_;
 };
 
 struct Word {

@@ -155,6 +155,10 @@ class Dataset : public Object {
   /// compressed or partly unwritten. Throws Error if other files hold its values.
   std::uint64_t stored_bytes() const;
 
+  /// Throws Error if the array has more elements than deflate can make of the bytes in the file: reading all
+  /// would need memory for nothing.
+  void expect_stored() const;
+
  private:
   friend class Group;
   friend class File;

@@ -137,3 +137,9 @@ TEST_CASE("an archive is what PKWARE's note says, byte by byte") {
   const std::string content(3 << 20, 'w');
   CHECK(number(bytes, next + 16, 4) == crc32(std::as_bytes(std::span(content))));
 }
+
+TEST_CASE("an archive with more entries than it can count is refused") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of([&] { write_zip(folder / "x.zip", std::vector<ZipEntry>(65'536)); }),
+             Contains("has 65536 entries"));
+}

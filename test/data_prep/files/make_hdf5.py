@@ -69,6 +69,9 @@ h5("texts.h5", {"images": values((6, 5, 4), "u1"),
 h5("fixed_texts.h5", {"images": values((6, 5, 4), "u1"), "labels": np.array([b"b", b"a", b"b", b"a", b"a", b"b"])})
 h5("channels_first.h5", {"data": values((6, 3, 5, 8), "f4", 0, 8), "label": six.astype("f4")})
 h5("other_names.h5", {"pixels": values((6, 5, 4), "u1"), "ans": six})
+with h5py.File(here / "cycle.h5", "w", libver="earliest") as f:  # groups that hold themselves
+    for name in "abcd":
+        f[name] = f["/"]
 # MATLAB: H x W x C x N with labels from 1, N x F with logical labels, N x F with a cell array, XTrain.
 matlab("matlab_images.mat", {"X": values((5, 4, 3, 6), "u1"), "y": (six + 1).astype("f8")[:, None]})
 matlab("matlab_features.mat", {"X": values((6, 4), "f8", 0, 8), "Y": (six == 1)[:, None]})

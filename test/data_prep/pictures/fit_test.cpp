@@ -87,6 +87,7 @@ TEST_CASE("reducing a picture while decoding leaves enough for the fit") {
   CHECK(find_fit("crop").enough(picture, {224, 224}) == PictureSize{224, 299});
   CHECK(find_fit("letter-box").enough(picture, {224, 224}) == PictureSize{168, 224});
   CHECK(find_fit("fundus").enough(picture, {256, 256}) == PictureSize{512, 512});
+  CHECK(find_fit("letter-box").enough({64, 49}, {32, 32}) == PictureSize{32, 24});  // of 24.5, as Pillow
 }
 
 TEST_CASE("pictures of one pixel are fitted, and pictures are fitted to one pixel") {

@@ -110,6 +110,8 @@ TEST_CASE("incomplete CIFAR folders are refused, each with its reason") {
   SECTION("the number of names differs from that of classes; names are optional") {
     write_file(folder / "batches.meta.txt", "cat\r\ndog\r\n");
     CHECK_THAT(error(), Contains("batches.meta.txt: has 2 names; CIFAR-10 has 10 classes"));
+    write_file(folder / "batches.meta.txt", std::string(2 << 20, 'c'));
+    CHECK_THAT(error(), Contains("batches.meta.txt: a line has more than 1 MiB"));
     fs::remove(folder / "batches.meta.txt");
     CHECK(open_source(folder.path())->catalog().class_names.empty());
   }

@@ -166,6 +166,15 @@ TEST_CASE("HDF5 files that are no source of samples are refused, each with its r
   CHECK_THAT(error_in(folder / "model.h5"), Contains("model.h5: is a model of Keras"));
   CHECK_THAT(error_in(folder / "empty.h5"),
              Contains("no array has a name of samples or labels; it has none"));
+  CHECK_THAT(error_in(kContainers / "cycle.h5"), Contains("cycle.h5: has more than 10000 groups"));
+  {
+    auto hollow = convoke::hdf5::File::create(folder / "hollow.h5");
+    const std::int64_t many = 3'000'000'000;
+    hollow.create_dataset("x", convoke::hdf5::ElementType::kUint8, Shape{many, 2}, 1);
+    hollow.create_dataset("y", convoke::hdf5::ElementType::kInt32, Shape{many}, 1);
+    hollow.close();
+  }
+  CHECK_THAT(error_in(folder / "hollow.h5"), Contains("/y: is damaged: 3000000000 numbers in 0 bytes"));
   write_file(folder / "text.h5", "not HDF5 at all");
   CHECK_THAT(error_in(folder / "text.h5"), Contains("text.h5: is not an HDF5 file"));
   write_file(folder / "old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64");

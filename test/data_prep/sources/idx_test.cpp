@@ -111,6 +111,11 @@ TEST_CASE("damaged IDX files are refused, each with its reason") {
     write_file(labels, small_label_file(30).substr(0, 20));
     CHECK_THAT(error_in(folder), Contains("train-labels-idx1-ubyte: is truncated: it ends after 20 bytes"));
   }
+  SECTION("more announced than memory has") {
+    write_file(images, idx_bytes(0x803, {0xFFFFFFF0, 4, 5}, small_images(30)));
+    write_file(labels, idx_bytes(0x801, {0xFFFFFFF0}, small_labels(30)));
+    CHECK_THAT(error_in(folder), Contains("train-labels-idx1-ubyte: is truncated: it ends after 38 bytes"));
+  }
   SECTION("too long") {
     write_file(images, good + "x");
     CHECK_THAT(error_in(folder), Contains("continues after the 616 bytes that its header announces"));
@@ -133,6 +138,9 @@ TEST_CASE("damaged IDX files are refused, each with its reason") {
     write_file(labels, idx_bytes(0x801, {30}, std::vector<std::uint8_t>(30, 0)));
     write_file(folder / "t10k-labels-idx1-ubyte", idx_bytes(0x801, {7}, std::vector<std::uint8_t>(7, 0)));
     CHECK_THAT(error_in(folder), Contains("has one class, \"0\"; a dataset needs at least 2 classes"));
+    write_file(labels, idx_bytes(0x801, {30}, std::vector<std::uint8_t>(30, 5)));
+    write_file(folder / "t10k-labels-idx1-ubyte", idx_bytes(0x801, {7}, std::vector<std::uint8_t>(7, 5)));
+    CHECK_THAT(error_in(folder), Contains("has one class, \"5\""));
   }
 }
 

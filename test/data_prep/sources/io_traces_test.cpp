@@ -45,6 +45,14 @@ TEST_CASE("a CSV of requests becomes windows of five features") {
              Contains("\"kind\":\"table\"") && Contains("\"window\":\"4 requests\""));
 }
 
+TEST_CASE("a CSV of requests is read with the options of reading") {
+  std::string text = requests(8, 10, 10, "even") + requests(8, 10, 110, "wide", "");
+  std::ranges::replace(text, ',', '^');
+  SourceOptions options = window_of("4");
+  options.reading.separator = "^";
+  CHECK(Csv(text).open(options)->catalog().items.size() == 4);
+}
+
 TEST_CASE("I/O traces keep the features that an option names, in its order") {
   const Csv csv(requests(4, 10, 110, "even") + requests(4, 10, 110, "wide", ""));
   SourceOptions options = window_of("4");

@@ -68,6 +68,15 @@ TEST_CASE("shards that are not a dataset are refused; a missing part of one samp
   CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(5));
 }
 
+TEST_CASE("endings are named in any case; hidden files are no shards") {
+  const TemporaryFolder folder;
+  fs::copy_file(kContainers / "faults.tar", folder / "a.tar");
+  write_file(folder / "._a.tar", "of macOS");
+  const SourceOptions upper{.columns = {.path = "PNG", .label = "Cls"}};
+  const SourceOptions lower{.columns = {.path = "png", .label = "cls"}};
+  CHECK(faults_of(*open_source(folder.path(), upper)) == faults_of(*open_source(folder / "a.tar", lower)));
+}
+
 TEST_CASE("damaged shards are refused, each with its reason") {
   const TemporaryFolder folder;
   const fs::path file = folder / "x.tar";

@@ -129,6 +129,7 @@ TEST_CASE("columns that cannot be features are refused") {
   names.insert(names.end(), names.begin(), names.end());
   CHECK(fitted("none", {{"a", false}}, names).width() == 30);
   CHECK_THAT(error("standard", {{"a", true}}, {{"1e308"}, {"-1e308"}, {"1e308"}}), Contains("too large"));
+  CHECK_THAT(error("standard", {{"a", true}}, {{"1e-200"}, {"2e-200"}}), Contains("too small"));
 
   const TablePreparation table = fitted("yeo-johnson", {{"a", true}}, {{"0"}, {"1"}, {"2"}});
   CHECK_THAT(error_of([&] { features(table, {"x"}); }), Contains("column \"a\": \"x\" is not a number"));

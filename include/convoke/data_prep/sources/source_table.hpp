@@ -106,7 +106,7 @@ std::shared_ptr<SampleArray> open_hdf5_samples(const std::filesystem::path& file
 
 /// True for a CSV of requests (read_request_csv), a text dump of a Darshan log (read_darshan_dump), or a
 /// folder with a folder of such files for each class, possibly within folders of splits.
-bool is_io_traces(const std::filesystem::path& path);
+bool is_io_traces(const std::filesystem::path& path, const ReadingOptions& options = {});
 
 /// Opens traces of I/O. A sample is a window of requests of a trace (SourceOptions::window), as a table's row
 /// of the five features of io_features(). A dump of darshan-parser is one window: it has no requests. The
