@@ -130,7 +130,7 @@ const Entry* read_as_table(const std::filesystem::path& path, const ReadingOptio
     throw Error(fmt::format("{}: is a compressed table", path.string()),
                 "unpack it: gunzip --keep " + path.filename().string());
   if (std::ranges::find(kPacked, ending) != kPacked.end())
-    throw Error(fmt::format("{}: is packed, and not read so", path.string()),
+    throw Error(fmt::format("{}: is a packed file", path.string()),
                 "unpack it, and name the folder or the file in it");
   if (ending == ".xlsx" || ending == ".xls" || ending == ".ods")
     throw Error(fmt::format("{}: is a spreadsheet", path.string()), "save it as CSV");

@@ -257,7 +257,7 @@ TEST_CASE("files that are no tables are refused with the reason") {
   CHECK_THAT(error_of([&] { open_source(folder / "a.csv.gz"); }), Contains("is a compressed table"));
   for (const char* name : {"leaves.zip", "table.tsv.xz", "digits.npy.gz"}) {
     std::ofstream(folder / name) << "PK";
-    CHECK_THAT(error_of([&] { open_source(folder / name); }), Contains("is packed"));
+    CHECK_THAT(error_of([&] { open_source(folder / name); }), Contains("is a packed file"));
     CHECK_THAT(hint_of([&] { open_source(folder / name); }), Contains("unpack it"));
   }
 }
