@@ -65,19 +65,6 @@ Moments moments(const ByteCounts& counts) {
   return {n, mean, std::sqrt(std::max(0.0, variance)), static_cast<double>(first), static_cast<double>(last)};
 }
 
-Moments moments(std::span<const float> values) {
-  if (values.empty()) return {};
-  const auto n = static_cast<double>(values.size());
-  double sum = 0;
-  for (const float x : values) sum += static_cast<double>(x);
-  const double mean = sum / n;
-  double squares = 0;
-  for (const float x : values) squares += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean);
-  const auto [least, largest] = std::ranges::minmax_element(values);
-  return {static_cast<std::int64_t>(values.size()), mean, std::sqrt(squares / n), static_cast<double>(*least),
-          static_cast<double>(*largest)};
-}
-
 Histogram histogram(std::span<const float> values, std::size_t bins) {
   if (values.empty()) return {};
   const auto [least, largest] = std::ranges::minmax_element(values);

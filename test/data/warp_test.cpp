@@ -162,20 +162,17 @@ TEST_CASE("whole pixels are exact, and flips are their own inverse") {
   }
 }
 
-TEST_CASE("a warp applies the tone as it writes, and rounds to bytes") {
+TEST_CASE("a warp applies the tone as it writes") {
   const golden::Picture picture("square");
   const AffineMap map = affine_map({.theta = 10}, 12, 12);
   const float scale[] = {0.5F, 2, 1}, shift[] = {1, -1, 0};
   std::vector<float> toned(12 * 12 * 3);
   warp(picture.view, map, {}, {scale, shift, 1.5F, 255}, 12, 12, toned.data());
   toned = golden::channels_last(toned, 3);
-  std::vector<std::uint8_t> bytes(12 * 12 * 3);
-  warp(picture.view, map, {}, 12, 12, bytes.data());
   const std::vector<float> plain = warped(picture.view, map, {});
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const float expected = scale[i % 3] * std::min(1.5F * plain[i], 255.0F) + shift[i % 3];
     CHECK(std::abs(toned[i] - expected) < 1e-3F);
-    CHECK(bytes[i] == static_cast<std::uint8_t>(plain[i] + 0.5F));
   }
 }
 

@@ -87,8 +87,4 @@ void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill
 void warp(const ImageView<float>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
           std::int64_t height, std::int64_t width, float* out);
 
-/// Does the same from pixels to pixels, rounded to the nearest: `out` is (height, width, C).
-void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill& fill, std::int64_t height,
-          std::int64_t width, std::uint8_t* out);
-
 }  // namespace convoke::data

@@ -27,7 +27,6 @@ struct Moments {
   double mean = 0, deviation = 0, minimum = 0, maximum = 0;
 };
 Moments moments(const ByteCounts& counts);
-Moments moments(std::span<const float> values);
 
 /// Counts in bins of equal width.
 struct Histogram {

@@ -215,12 +215,6 @@ void write_toned(const Values& values, std::size_t count, float scale, float shi
   }
 }
 
-CONVOKE_MULTIVERSION
-void write_bytes(const Values& values, std::size_t count, std::size_t channels, std::uint8_t* out) {
-  for (std::size_t i = 0; i < count; ++i)
-    out[i * channels] = static_cast<std::uint8_t>(static_cast<std::int32_t>(values[i] + 0.5F));
-}
-
 bool pairs_can_be_read(const ImageView<std::uint8_t>& image) {
   return std::endian::native == std::endian::little && image.channels == 3 && image.width > 1 &&
          image.height * image.width * image.channels >= 8;
@@ -318,15 +312,6 @@ void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill
 void warp(const ImageView<float>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
           std::int64_t height, std::int64_t width, float* out) {
   warp_toned(image, map, fill, tone, height, width, out);
-}
-
-void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill& fill, std::int64_t height,
-          std::int64_t width, std::uint8_t* out) {
-  const auto channels = static_cast<std::size_t>(image.channels);
-  warp_blocks(image, map, fill, height, width,
-              [&](std::size_t channel, const Values& values, std::size_t first, std::size_t count) {
-                write_bytes(values, count, channels, out + first * channels + channel);
-              });
 }
 
 }  // namespace convoke::data
