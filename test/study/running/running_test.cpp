@@ -196,10 +196,11 @@ TEST_CASE("a finished run is read from its folder") {
 TEST_CASE("the table of configurations has all known values, and marks in capitals") {
   Configuration configuration, other, untouched;
   configuration.at.system = other.at.system = untouched.at.system = "net";
+  configuration.at.mode = other.at.mode = untouched.at.mode = "sync";
   configuration.name = "net-sync-1x1", other.name = "net-sync-2x1", untouched.name = "net-sync-4x1";
   other.at.ranks = 2, untouched.at.ranks = 4;
   std::vector<Measurement> runs(5);
-  for (Measurement& run : runs) run.system = "net";
+  for (Measurement& run : runs) run.system = "net", run.mode = "sync";
   for (std::size_t i = 0; i < 3; ++i) runs[i].makespan_seconds = 10 + static_cast<double>(i);
   runs[0].marks = runs[1].marks = runs[2].marks = {"oversubscribed"};
   runs[3].ranks = runs[4].ranks = 2;
