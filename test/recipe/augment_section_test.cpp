@@ -127,7 +127,12 @@ TEST_CASE("invalid settings of [augment] are refused with their line") {
 }
 
 TEST_CASE("a key without the key that it needs changes nothing, and has a note") {
-  const Recipe recipe = parse(R"([augment]
+  const Recipe recipe = parse(R"(wire = "bf16"
+strategy = "local-sgd"
+emulate_bf16 = true
+state_precision = "bf16"
+optimizer = "sgd"
+[augment]
 crop_ratio = [0.5, 2.0]
 fill_mode = "constant"
 cval = 3
@@ -135,12 +140,6 @@ randaugment_magnitude = 5
 mix_probability = 0.5
 [ensemble]
 members = 4
-[train]
-wire = "bf16"
-strategy = "local-sgd"
-emulate_bf16 = true
-state_precision = "bf16"
-optimizer = "sgd"
 [run]
 keep_best = 2
 )");
