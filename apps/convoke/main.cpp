@@ -107,6 +107,9 @@ int parse_and_run(int argc, char** argv) {
   }
 
   // 3. Run it.
+  std::error_code gone;
+  if (std::filesystem::current_path(gone).empty())
+    throw convoke::Error("the working folder: " + gone.message(), "change to a folder that exists");
   return run();
 }
 

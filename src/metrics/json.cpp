@@ -8,6 +8,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
@@ -90,7 +91,8 @@ Settings settings_from_json(const std::string& text, const std::string& where) {
   try {
     json = Json::parse(text);
   } catch (const Json::exception& e) {
-    throw Error(where + ": not valid JSON: " + e.what());
+    const std::string_view what = e.what();  // "[json.exception.parse_error.101] parse error at line 2, ..."
+    throw Error(fmt::format("{}: not valid JSON: {}", where, what.substr(what.find(' ') + 1)));
   }
   if (!json.is_object()) throw Error(where + ": expected a JSON object, but found " + json.type_name());
   return settings_of(json, where, 0);

@@ -170,7 +170,7 @@ void let_rank_0_print_first() {
   std::_Exit(code);
 }
 
-constexpr std::int64_t kLinkSeconds = 60;
+constexpr std::int64_t kLinkSeconds = 60, kMostLinkSeconds = 1'000'000;
 constexpr int kLooks = 8;       // within this time
 constexpr int kExitLost = 205;  // as Open MPI's mpirun when it loses a host: job scripts requeue the job
 
@@ -179,8 +179,13 @@ constexpr int kExitLost = 205;  // as Open MPI's mpirun when it loses a host: jo
 /// host that is cut off: MPI has no time limit, and the kernel waits a quarter of an hour. The thread looks a
 /// few times a minute. Returns null if it is off.
 std::unique_ptr<os::PeriodicThread> watch_links() {
-  const std::int64_t seconds = os::number_in("CONVOKE_LINK_TIMEOUT").value_or(kLinkSeconds);
-  if (seconds <= 0) return nullptr;
+  const std::string given = os::variable("CONVOKE_LINK_TIMEOUT").value_or(std::to_string(kLinkSeconds));
+  const std::int64_t seconds = parse_number<std::int64_t>(given).value_or(-1);
+  if (seconds < 0 || seconds > kMostLinkSeconds) {
+    throw Error(fmt::format("CONVOKE_LINK_TIMEOUT={}: not a whole number of 0 to {} seconds", given,
+                            kMostLinkSeconds));
+  }
+  if (seconds == 0) return nullptr;
   const std::chrono::milliseconds interval(1000 * seconds / kLooks);
   return std::make_unique<os::PeriodicThread>(interval, [seconds] {
     const std::vector<std::string> peers = os::silent_peers(static_cast<double>(seconds));

@@ -112,10 +112,15 @@ bool trains_on(const train::Job& job, const Settings& summary) {
 }
 
 // Returns the summary of a finished run that is resumed; empty if it is not finished. A run that trains on is
-// unfinished from here until its next summary, so the file is removed then.
+// unfinished from here until its next summary, so the file is removed then. A damaged one is written again.
 std::optional<Settings> withdraw_summary(const train::Job& job, const run::RunFolder& folder) {
   const fs::path file = folder.file("summary.json");
-  std::optional<Settings> summary = metrics::read_json(file);
+  std::optional<Settings> summary;
+  try {
+    summary = metrics::read_json(file);
+  } catch (const Error& error) {
+    fmt::print(stderr, "warning: {}; it is written again\n", error.what());
+  }
   if (summary && trains_on(job, *summary)) fs::remove(file);
   return summary;
 }

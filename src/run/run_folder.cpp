@@ -196,7 +196,7 @@ RunLock::RunLock(const fs::path& folder) try
   refuse(folder, held);
 } catch (const Error& error) {
   throw Error(fmt::format("{}: cannot be locked: {}", folder.string(), error.what()),
-              "choose a writable folder with --output DIR");
+              error.hint().empty() ? "choose a writable folder with --output DIR" : error.hint());
 }
 
 std::string RunLock::taken_over() const {

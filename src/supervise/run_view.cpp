@@ -105,7 +105,9 @@ std::string state_text(const RunView& view) {
     case RunView::State::kRuns:
       return "running: " + view.holder;
     case RunView::State::kStopped:
-      return "stopped; continue with: convoke train --resume " + shell_word(view.folder.string());
+      return fmt::format(
+          "stopped; continue with: convoke train --resume {} (unless supervise or a queue does)",
+          shell_word(view.folder.string()));
     case RunView::State::kSilent:
       return fmt::format("no sign of life for {}: {}", format_duration(view.age_seconds), view.holder);
     case RunView::State::kComplete:

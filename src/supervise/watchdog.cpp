@@ -114,9 +114,10 @@ Watchdog::Watchdog(fs::path folder, std::string hint, double timeout, const mpi:
   thread_.emplace(milliseconds_of(interval_), [this] { work(); });
   const bool unseen = mpi::any_of(world, !written);
   if (unseen && world.root() && timeout > 0) {
-    fmt::print(stderr,
-               "warning: not all hosts see {}: a rank there that hangs is not noticed (run.stall_timeout)\n",
-               folder_.string());
+    fmt::print(
+        stderr,
+        "warning: not all hosts see {} and can write to it: a rank there that hangs is not noticed (run.stall_timeout)\n",
+        folder_.string());
   }
 }
 

@@ -209,6 +209,7 @@ void Checkpointing::note_written() {
   const auto cost = cost_by(context_.job.loop.early_stopping);
   std::erase_if(unwritten_, [&](const auto& best) {
     if (!best->written) return false;
+    told_ = false;
     written_costs_.push_back(cost(best->validated));
     return true;
   });
@@ -264,10 +265,9 @@ void Checkpointing::report_failures() {
   const std::vector<std::string> failed = writer_.failures();  // of best models, which count as left out
   context_.phases.checkpoints.written -= std::ssize(failed);
   context_.phases.checkpoints.left_out += std::ssize(failed);
-  for (const std::string& failure : failed) {
-    context_.reports.progress.warn(failure + "; training goes on, earlier checkpoints are unchanged");
-  }
   if (failed.empty()) return;
+  if (!std::exchange(told_, true))
+    context_.reports.progress.warn(failed.front() + "; training goes on, earlier checkpoints are unchanged");
   for (const auto& best : unwritten_) {
     if (!best->written) write(best);
   }

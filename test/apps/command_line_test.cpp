@@ -66,6 +66,15 @@ TEST_CASE("wrong usage ends with exit code 2 and a hint") {
   program("import a.onnx --output a.h5 --input 3x32x32", kWithoutMpi)
       .ends(2)
       .shows("must be a number above 0, but is \"3x32x32\"");
+  program("slurm train mnist-sync --restarts -1", kWithoutMpi)
+      .ends(2)
+      .shows("--restarts: must be 0 to 1000, but is \"-1\"");
+  for (const char* command :
+       {"train mnist-sync", "slurm train mnist-sync", "study s.toml", "gather a", "doctor"})
+    program(std::string(command) + " --output ''", kWithoutMpi).ends(2).shows("--output: names nothing");
+  shell("mkdir gone-$$; cd gone-$$; rmdir ../gone-$$; " + binary() + " summary mnist-sync")
+      .ends(1)
+      .shows("error: the working folder: No such file or directory\n  hint: change to a folder that exists");
 }
 
 TEST_CASE("a mistake of the user ends with exit code 1, an error and a hint") {

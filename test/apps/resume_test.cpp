@@ -97,6 +97,9 @@ TEST_CASE("a finished run that trains on is unfinished until it ends again") {
   place.run("gather run --output votes").fails("run: this run is not finished");
   place.run("train --quiet --resume run --set train.epochs=1").ends(0);
   CHECK(place.run("watch run").says("run: complete"));
+  write_file(place / "run/summary.json", "{");
+  place.run("train --resume run").ends(0).shows("run/summary.json: not valid JSON: ").never("json.exception");
+  CHECK(place.run("watch run").says("run: complete"));
 }
 
 TEST_CASE("a finished run is not trained again in another mode or without its checkpoints") {

@@ -64,6 +64,10 @@ TEST_CASE("without a fallback folder, checkpoints on a full disk are left out, a
       .once("training goes on")
       .shows(" left out")
       .shows("newest checkpoint: none");
+  const Place other;  // one for the checkpoints, one for the best models
+  const Outcome best = with_mounts(
+      other, kFull + train("--set train.epochs=6 --set data.validation_split=0.2 --set run.keep_best=true"));
+  CHECK(best.ends(0).times("training goes on") == 2);
 }
 
 TEST_CASE("a limit of the size of files (ulimit -f) is like a full disk") {

@@ -126,7 +126,7 @@ TEST_CASE("two ranks on one core are moved apart, and refused if that binding wa
   const std::string crowded = "taskset -c " + first_cpu();
   // The launcher does not see what a script chooses.
   const Outcome fixed = doctor_says("--quick", "mpirun -n 2 sh -c 'exec " + crowded + " \"$@\"' sh").ends(0);
-  fixed.shows("binding fixed: the launcher had bound 2 ranks to fewer cores");
+  fixed.shows("binding fixed: the launcher had bound 1 rank to fewer cores");
   CHECK(fixed.times("1 thread, core") + fixed.times("threads, cores") == 2);
 
   const std::string chosen = "mpirun -n 2 " + crowded;
@@ -186,7 +186,6 @@ TEST_CASE("a recipe is checked against the machine") {
   doctor_says("mnist-sync --set run.threads=5 --threads 3 --quick", "CONVOKE_TOPOLOGY=core:8")
       .shows("  3 threads, cores ");
   doctor_says("--quick --output /proc/runs").ends(4).shows("/proc/runs: cannot be written");
-  doctor_says("--quick --output ''").ends(0).shows("runs are written to");
 }
 
 TEST_CASE("a quota of a real control group is found") {

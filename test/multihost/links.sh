@@ -85,6 +85,9 @@ check "no rank is left" all_gone
 end_daemons
 linked_hosts 2 none
 unset OMPI_MCA_oob_tcp_keepalive_time OMPI_MCA_oob_tcp_keepalive_intvl OMPI_MCA_oob_tcp_keepalive_probes
+export CONVOKE_LINK_TIMEOUT=6s
+trains limit "${short[@]}" || true
+check "a limit that is no number is refused" says limit 'LINK_TIMEOUT=6s: not a whole number'
 export CONVOKE_LINK_TIMEOUT=6
 train cut "${endless[@]}" &
 job=$!

@@ -87,7 +87,19 @@ CLI::Validator positive() {
 }
 
 CLI::Validator in_range(double least, double most) {
-  return CLI::Range(least, most).description(fmt::format("{} to {}", least, most));
+  const std::string range = fmt::format("{} to {}", least, most);
+  return CLI::Validator(
+      [least, most, range](const std::string& text) {
+        const std::optional<double> value = parse_number<double>(text);
+        return value && *value >= least && *value <= most
+                   ? std::string()
+                   : fmt::format("must be {}, but is \"{}\"", range, text);
+      },
+      range);
+}
+
+CLI::Validator named() {
+  return CLI::Validator([](const std::string& text) { return text.empty() ? "names nothing" : ""; }, "");
 }
 
 }  // namespace convoke::app

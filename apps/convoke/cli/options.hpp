@@ -11,11 +11,15 @@
 
 namespace convoke::app {
 
-/// Adds an option or argument whose value the help calls `value`: "FILE".
+/// Not an empty name.
+CLI::Validator named();
+
+/// Adds an option or argument whose value the help calls `value`: "FILE". An --output must be named.
 template <class T>
 CLI::Option* add_option(CLI::App& parser, const std::string& name, T& to, const std::string& value,
                         const std::string& text) {
-  return parser.add_option(name, to, text)->type_name(value);
+  CLI::Option* option = parser.add_option(name, to, text)->type_name(value);
+  return name == "--output" ? option->check(named()) : option;
 }
 
 /// How a model file of another program is read: the options of every command that takes one.

@@ -25,11 +25,9 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kRuns = "runs";
-
 struct DoctorOptions : RecipeOptions {
-  std::string output = kRuns;  ///< empty: the same
-  int threads = 0;             ///< per rank; 0: the recipe's, or auto
+  std::string output = "runs";
+  int threads = 0;  ///< per rank; 0: the recipe's, or auto
   bool quick = false;
   bool json = false;
 };
@@ -126,7 +124,7 @@ Examined examine(const DoctorOptions& options, const std::optional<recipe::Recip
                           .binding = examined.binding,
                           .threads = threads,
                           .quick = options.quick,
-                          .runs = options.output.empty() ? kRuns : options.output};
+                          .runs = options.output};
   std::optional<PlannedJob> planned;
   std::vector<doctor::Finding> unfit;
   if (recipe) {

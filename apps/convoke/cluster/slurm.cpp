@@ -282,7 +282,7 @@ void add_queue_options(CLI::App& parser, SlurmOptions& options) {
   add_option(parser, "--mail", options.job.mail, "ADDRESS", "Send a mail when a job ends, fails or restarts");
   add_option(parser, "--restarts", options.job.restarts, "K",
              "Restart a job at most K times after a node was lost")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, 1000))
       ->capture_default_str();
   add_option(parser, "--after", options.after, "JOB", "Start after this job has succeeded; 87:88 names two");
 

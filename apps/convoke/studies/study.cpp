@@ -340,7 +340,7 @@ std::function<int()> add_study(CLI::App& parser) {
                            ->needs(output)
                            ->excludes(slurm);
   CLI::Option* task = add_option(parser, "--task", options->task, "K", "Make only run K, counted from 0")
-                          ->check(CLI::NonNegativeNumber)
+                          ->check(in_range(0, 1e6).description(""))
                           ->needs(output)
                           ->excludes(slurm)
                           ->excludes(begin);

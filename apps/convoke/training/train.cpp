@@ -381,7 +381,7 @@ std::function<int()> add_train(CLI::App& parser) {
   });
   add_option(parser, "--member", options->member, "K",
              "Train only member K of an ensemble, counted from 0; convoke gather combines such runs")
-      ->check(CLI::NonNegativeNumber);
+      ->check(in_range(0, 1e6).description(""));
   add_manners(parser, *options);
   parser.footer(kTrainHelp);
   return [options] { return train(*options); };

@@ -165,6 +165,7 @@ void read_measuring(SettingsReader& read, StudyFile& study) {
   if (read.holds_text("budget")) {
     study.budget_seconds =
         read.at("budget", [&] { return run::seconds_from(read.require_string("budget")); });
+    read.check("budget", study.budget_seconds > 0, "a time above 0; without a budget, there is no limit");
   } else {
     study.budget_seconds = read.get("budget", study.budget_seconds);
   }
