@@ -218,7 +218,7 @@ TEST_CASE("the table of configurations has all known values, and marks in capita
   runs[1].makespan_seconds = runs[2].makespan_seconds = 10;
   CHECK_THAT(configuration_table(configurations, runs)[1], Contains("all equal"));
   CHECK(configuration_table(std::span(configurations).first(1), runs).at(2) ==
-        "measured, but not in the study file: net--2x1");
+        "measured, but not in the study file: net-sync-2x1");
 }
 
 TEST_CASE("emulated members take the time of the slowest one and of the gathering") {
