@@ -193,7 +193,8 @@ TEST_CASE("the jobs of a sweep get the memory of its largest variant; options wi
   place.refuses("slurm train" + one + "--source pictures", "--source needs --chain");
   for (const char* program : {"'apptainer exec \"my'", "'a;touch HACK'"})
     place.refuses("slurm train" + one + "--program " + program, "not words of a shell");
-  place.refuses("slurm train" + one + "--set run.threads=3", "run.threads = 3 needs more than --cpus-per-rank 1");
+  place.refuses("slurm train" + one + "--set run.threads=3",
+                "run.threads = 3 needs more than --cpus-per-rank 1");
   for (const char* kind : {"train", "prepare --source pictures"})
     place.refuses("slurm " + std::string(kind) + one + "--at-once 2", "--at-once limits a job array");
   for (const char* kind : {"study", "prepare --source pictures"})

@@ -183,9 +183,9 @@ slurm::Layout JobRequest::layout(const slurm::Workload& workload) const {
   const int threads = recipe.run.execution.threads;
   if (threads > 0 && requested.cpus_per_rank == 0) requested.cpus_per_rank = threads;
   if (threads > requested.cpus_per_rank && requested.cpus_per_rank > 0) {
-    throw Error(fmt::format("run.threads = {} needs more than --cpus-per-rank {}", threads,
-                            requested.cpus_per_rank),
-                "leave out one of them: a rank has a thread on each of its cores");
+    throw Error(
+        fmt::format("run.threads = {} needs more than --cpus-per-rank {}", threads, requested.cpus_per_rank),
+        "leave out one of them: a rank has a thread on each of its cores");
   }
   // With as many members as ranks, each core gets a rank, as in a job without Slurm.
   if (workload.one_node && requested.cpus_per_rank == 0 && requested.ranks_per_node == 0)
