@@ -31,7 +31,7 @@ checkpoints=$(find "$run/checkpoints" -name 'epoch-*.h5' 2> /dev/null | wc -l)
 say "begins in $run, with $checkpoints checkpoints, restart ${SLURM_RESTART_COUNT:-0}"
 
 # In the background, so that this shell receives Slurm's warning while it waits, and can pass it on.
-"${launch[@]}" "${convoke[@]}" train mnist-ensemble --set ensemble.members=4 --set run.threads="$SLURM_CPUS_PER_TASK" --set ensemble.members=4 --member "$SLURM_ARRAY_TASK_ID" \
+"${launch[@]}" "${convoke[@]}" train mnist-ensemble --set ensemble.members=4 --set run.threads="$SLURM_CPUS_PER_TASK" --member "$SLURM_ARRAY_TASK_ID" \
   --output "$run" --resume &
 launcher=$!
 trap 'heard=yes; kill -USR1 "$launcher"' USR1  # the launcher passes it on to every rank on every node

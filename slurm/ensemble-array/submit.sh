@@ -17,4 +17,4 @@ run=$run/ensemble
 report=$(sbatch --parsable --dependency="afterok:${gather%%;*}" --kill-on-invalid-dep=yes "$here/report.sh" "$run")
 echo "report.sh: job ${report%%;*}"
 
-echo "result: $run"
+echo result: "$run"

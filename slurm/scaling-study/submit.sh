@@ -24,4 +24,4 @@ collect=$(sbatch --parsable --dependency="afterany:${runs_1x2x4%%;*}:${runs_2x2x
 echo "collect.sh: job ${collect%%;*}"
 echo "${collect%%;*}" >> "$study/jobs.txt"
 
-echo "result: $study"
+echo result: "$study"

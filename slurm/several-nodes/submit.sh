@@ -10,4 +10,4 @@ train=$(sbatch --parsable "$here/train.sh")
 echo "train.sh: job ${train%%;*}"
 run=runs/mnist-sync-${train%%;*}
 
-echo "result: $run"
+echo result: "$run"

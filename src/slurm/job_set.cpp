@@ -92,8 +92,8 @@ void add_ensemble(JobSet& jobs, const JobOptions& options, const Layout& layout,
                   std::int64_t members, std::int64_t at_once) {
   add_job(jobs, options, "member", "each job of the array trains one member", layout,
           {.run = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_ARRAY_JOB_ID}/member-$SLURM_ARRAY_TASK_ID\n",
-           .arguments =
-               fmt::format("train {} --member \"$SLURM_ARRAY_TASK_ID\" --output \"$run\" --resume", recipe),
+           .arguments = fmt::format(
+               "train {} --member \"$SLURM_ARRAY_TASK_ID\" \\\n  --output \"$run\" --resume", recipe),
            .resumes = true},
           {.then = run_of(options, "member")}, numbers(members, at_once));
   add_job(jobs, options, "gather", "combines its members into an ensemble that votes", small(layout),
