@@ -306,8 +306,10 @@ std::optional<double> number_in(const std::string& cell) {
 std::string value_key(const std::string& cell) {
   const std::string text = trimmed(cell);
   if (const auto whole = parse_number<std::int64_t>(text)) return fmt::format("={}", *whole);
-  if (const std::optional<double> number = number_in(text); number && std::isfinite(*number))
-    return fmt::format("={}", *number == 0 ? 0.0 : *number);
+  if (const std::optional<double> number = number_in(text); number && std::isfinite(*number)) {
+    const bool whole = *number == std::trunc(*number) && std::abs(*number) < 0x1p63;
+    return whole ? fmt::format("={}", static_cast<std::int64_t>(*number)) : fmt::format("={}", *number);
+  }
   const std::string small = lower_case(text);
   return small == "true" || small == "false" || small == "yes" || small == "no" ? "=" + small : " " + text;
 }

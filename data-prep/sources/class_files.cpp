@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
@@ -39,9 +40,10 @@ std::vector<SplitFolder> split_folders(const fs::path& folder, const PathTest& i
 
 std::vector<std::string> names_of(const std::vector<fs::path>& folders) {
   std::vector<std::string> names;
+  std::set<std::string> seen;
   for (const fs::path& folder : folders) {
     names.push_back(decoded_text(folder.filename().string()));
-    if (std::find(names.begin(), names.end() - 1, names.back()) == names.end() - 1) continue;
+    if (seen.insert(names.back()).second) continue;
     throw Error(fmt::format("{}: another class folder has the name \"{}\", too, in another encoding",
                             printable(folder.native()), names.back()),
                 kTwinsHint);

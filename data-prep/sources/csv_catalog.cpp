@@ -298,8 +298,8 @@ CsvRoles find_roles(const CsvReading& reading, const ColumnOptions& options,
   } else {
     throw Error(
         fmt::format("{}: has no column of labels", reading.file.string()),
-        fmt::format("choose one with --label-column; a column for each class is not read: write its name "
-                    "into one column; columns: {}",
+        fmt::format("choose one with --label-column; if each class has its own column, write the names of "
+                    "the classes into one column; columns: {}",
                     listing(header.names)));
   }
   roles.split = find_column(header, options.split, kSplitColumns, reading.file);

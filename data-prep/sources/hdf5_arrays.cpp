@@ -113,6 +113,7 @@ class Hdf5Arrays final : public NamedArrays {
     bool spelled = false;                         // an array holds texts, not numbers
     for (const std::string& name : names) {
       const hdf5::ForeignArray array = opened(name);
+      array.expect_stored();
       if (auto found = texts_of(array)) {
         texts.push_back(*std::move(found));
         spelled = true;
@@ -136,8 +137,9 @@ class Hdf5Arrays final : public NamedArrays {
   void list(const hdf5::Group& group, const std::string& prefix, std::vector<std::string>& names,
             std::size_t& groups) const {
     if (++groups > kMostGroups) {
-      throw Error(fmt::format("{}: has more than {} groups", path().string(), kMostGroups),
-                  "remove links to enclosing groups");
+      throw Error(
+          fmt::format("{}: has more than {} groups", path().string(), kMostGroups),
+          "copy the arrays into a file with fewer groups; a group that holds itself counts each time");
     }
     for (const std::string& child : group.children()) {
       if (child == "#refs#" || child == "#subsystem#") continue;  // of MATLAB
@@ -189,7 +191,6 @@ class Hdf5Arrays final : public NamedArrays {
   ArrayLabels numbers(const std::string& name) const {
     hdf5::ForeignArray array = opened(name);
     const Shape shape = shown_shape(array);
-    array.expect_stored();
     const bool row = is_matlab(array) && shape.rank() == 2 && shape[0] == 1;
     Hdf5Array stored(std::move(array), row ? 1 : 0);
     return read_labels(stored);

@@ -81,6 +81,7 @@ class Finder {
   std::optional<fs::path> find(const std::string& name) const {
     for (const fs::path& folder : folders_) {
       if (fs::path file = folder / name; is_file(file)) return file;
+      if (is_picture_name(name)) continue;
       for (const std::string_view ending : kPictureEndings) {
         if (fs::path file = folder / (name + std::string(ending)); is_file(file)) return file;
       }

@@ -237,8 +237,9 @@ ArrayLabels read_labels(SampleArray& array) {
           const auto row = std::span(values).subspan(at, columns);
           const std::int32_t column = columns > 1 ? one_hot(row) : 0;
           labels.faults.push_back(columns == 1 ? fault_of(row[0])
-                                  : column < 0 ? "its label is not one-hot: one class for each sample"
-                                               : "");
+                                  : column < 0
+                                      ? "its label is not one-hot; each sample needs exactly one class"
+                                      : "");
           const bool whole = labels.faults.back().empty();
           labels.values.push_back(!whole ? 0 : columns > 1 ? column : static_cast<std::int32_t>(row[0]));
           labels.classes = std::max<std::int64_t>(labels.classes, labels.values.back() + 1);

@@ -58,8 +58,8 @@ class WebDatasetIndex {
     expect(pictured_, "picture", "choose its ending with --path-column, such as left.png");
     expect(labeled_, "label",
            fmt::format(
-               "labels are in .{} files; choose another ending with --label-column, or unpack an archive "
-               "of a folder for each class",
+               "labels are in .{} files; choose another ending with --label-column; if the archive has a "
+               "folder for each class, unpack it",
                label_ending_));
     set_labels(pictures_.catalog, labels_, options_.class_names, path_.string());
     pictures_.catalog.assumptions.push_back(

@@ -95,9 +95,10 @@ std::vector<Finding> examine_memory(const Demand& demand, const mpi::Communicato
   auto free = static_cast<double>(os::available_bytes());
   node.min(std::span(&free, 1));
   try {
-    const std::uint64_t rank =
-        train::require_trainable(demand.job, demand.loaders, demand.groups, world, demand.window_bytes()) -
-        os::resident_bytes();
+    const std::uint64_t before = os::resident_bytes();
+    const std::uint64_t predicted =
+        train::require_trainable(demand.job, demand.loaders, demand.groups, world, demand.window_bytes());
+    const std::uint64_t rank = predicted - std::min(predicted, before);
     world.min(std::span(&free, 1));  // the host with the least memory counts
     double most = static_cast<double>(rank) * node.size();
     world.max(std::span(&most, 1));

@@ -134,9 +134,10 @@ StepEngine::Cause Replica::diagnose() {
     mine = engine_->diagnose();
     mine.where += fmt::format(" of replica {}", group_.rank());
   });
-  const std::string first = mpi::first_text(group_, mine.too_large ? std::string() : mine.where);
-  return first.empty() ? StepEngine::Cause{mpi::first_text(group_, mine.where), true}
-                       : StepEngine::Cause{first};
+  // A value that is not finite explains more than one that is too large.
+  const std::string not_finite = mpi::first_text(group_, mine.too_large ? std::string() : mine.where);
+  const std::string first = mpi::first_text(group_, mine.where);
+  return not_finite.empty() ? StepEngine::Cause{first, !first.empty()} : StepEngine::Cause{not_finite};
 }
 
 namespace {

@@ -47,10 +47,8 @@ std::int64_t auto_micro_batch(std::int64_t batch) {
 }
 
 EngineOptions for_samples(EngineOptions options, std::int64_t samples) {
-  if (samples < options.batch) {
-    const std::int64_t micro_batches = (samples + options.micro_batch - 1) / options.micro_batch;
-    options.batch = std::min(options.batch, micro_batches * options.micro_batch);
-  }
+  if (samples < options.batch)
+    options.batch = (samples + options.micro_batch - 1) / options.micro_batch * options.micro_batch;
   return options;
 }
 
@@ -197,7 +195,8 @@ class StepEngine::Impl {
     return first.empty() ? first_bad_term() : Cause{first};
   }
 
-  // Of the terms of exact sums, if the network has only finite values.
+  // Of the terms of exact sums, if the network has only finite values. Then a sum of terms that are too large
+  // is what is not finite elsewhere.
   Cause first_bad_term() const {
     std::string too_large, not_finite;
     for (const auto& worker : workers_) {

@@ -62,8 +62,9 @@ void require_hdf5(const std::filesystem::path& file) {
   const std::uint64_t bytes = in.size();
   if (bytes == 0) throw Error(fmt::format("{}: is empty", file.string()));
   if (!has_signature(in, bytes)) {
-    throw Error(fmt::format("{}: is not an HDF5 file", file.string()),
-                "`convoke prepare` makes one of samples, and `convoke import` of a model of another program");
+    throw Error(
+        fmt::format("{}: is not an HDF5 file", file.string()),
+        "`convoke prepare` writes one from samples, `convoke import` from a model of another program");
   }
 }
 

@@ -96,13 +96,13 @@ constexpr std::array kFormats{
 void resolve_normalization(Imported& imported) {
   run::ModelDescription& model = imported.models.description;
   const nn::ValueSpec& input = model.graph.input_shape();
-  const bool stated = imported.raw_input;
-  imported.raw_input = stated || normalizes_itself(model.graph);
+  imported.raw_input_stated = imported.raw_input;
+  imported.raw_input = imported.raw_input_stated || normalizes_itself(model.graph);
   if (input.type == nn::ValueType::kToken || !model.normalization.scale.empty()) return;
   const auto channels = static_cast<std::size_t>(data::channel_count(data::SampleType::kFloat32, input));
   model.normalization.scale.assign(channels, 1.0F);
   model.normalization.shift.assign(channels, 0.0F);
-  if (input.rank() == 3 && !stated) {
+  if (input.rank() == 3 && !imported.raw_input_stated) {
     imported.normalization_note =
         imported.raw_input ? "pixels enter as 0..255: the network normalizes them itself"
                            : "the file does not say how pictures are normalized, so pixels enter as 0..255; "

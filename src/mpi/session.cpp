@@ -179,11 +179,13 @@ constexpr int kExitLost = 205;  // as Open MPI's mpirun when it loses a host: jo
 /// host that is cut off: MPI has no time limit, and the kernel waits a quarter of an hour. The thread looks a
 /// few times a minute. Returns null if it is off.
 std::unique_ptr<os::PeriodicThread> watch_links() {
-  const std::string given = os::variable("CONVOKE_LINK_TIMEOUT").value_or(std::to_string(kLinkSeconds));
+  std::string given = os::variable("CONVOKE_LINK_TIMEOUT").value_or("");
+  if (given.empty()) given = std::to_string(kLinkSeconds);
   const std::int64_t seconds = parse_number<std::int64_t>(given).value_or(-1);
   if (seconds < 0 || seconds > kMostLinkSeconds) {
     throw Error(fmt::format("CONVOKE_LINK_TIMEOUT={}: not a whole number of 0 to {} seconds", given,
-                            kMostLinkSeconds));
+                            kMostLinkSeconds),
+                "unset it for the default, or write 0 to wait for ever");
   }
   if (seconds == 0) return nullptr;
   const std::chrono::milliseconds interval(1000 * seconds / kLooks);

@@ -27,17 +27,17 @@ std::vector<std::size_t> named_nodes(const Graph& graph, const std::string& patt
   const std::size_t end =
       pattern.starts_with(kBefore) ? graph.find(pattern.substr(kBefore.size())) : graph.nodes().size();
   // The parameters of a layer with an activation belong to the node NAME.dense, for example.
-  for (const std::string& wanted : {pattern, pattern + ".*"}) {
-    std::vector<std::size_t> nodes;
-    for (const std::string& name : names) {
-      const std::size_t index = graph.find(name);
-      const bool named = pattern == "backbone"        ? name != names.back()
-                         : end < graph.nodes().size() ? index < end
-                                                      : matches(wanted, name);
-      if (named) nodes.push_back(index);
-    }
-    if (!nodes.empty()) return nodes;
+  const bool whole = std::ranges::any_of(names, [&](const auto& name) { return matches(pattern, name); });
+  const std::string wanted = whole ? pattern : pattern + ".*";
+  std::vector<std::size_t> nodes;
+  for (const std::string& name : names) {
+    const std::size_t index = graph.find(name);
+    const bool named = pattern == "backbone"        ? name != names.back()
+                       : end < graph.nodes().size() ? index < end
+                                                    : matches(wanted, name);
+    if (named) nodes.push_back(index);
   }
+  if (!nodes.empty()) return nodes;
   throw Error(end < graph.nodes().size()
                   ? fmt::format("{}: no node before \"{}\" has parameters", what, graph.node(end).name)
                   : fmt::format("{}: no node with parameters is called \"{}\"{}", what, pattern,

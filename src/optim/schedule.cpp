@@ -230,7 +230,7 @@ struct PlateauOptions {
   double factor = 0.1;           ///< factor of each reduction, (0, 1)
   std::int64_t patience = 10;    ///< epochs without progress before a reduction, >= 1
   double min_delta = 1e-4;       ///< progress is a fall of the validation loss by more than this, >= 0
-  std::int64_t cooldown = 0;     ///< after a reduction, cooldown - 1 epochs are not counted, >= 0
+  std::int64_t cooldown = 0;     ///< epochs after a reduction; all but the last are not counted, >= 0
   double min_learning_rate = 0;  ///< no reduction goes below it, >= 0
 };
 
@@ -246,7 +246,7 @@ constexpr std::array kPlateauScheduleKeys{
         {.name = "cooldown",
          .range = {.least = 0},
          .help =
-             "after a reduction, `cooldown` - 1 epochs are not counted, as in Keras, so 1 has no effect"}),
+             "epochs after a reduction; all but the last are not counted, as in Keras, so 1 is the same as 0"}),
     key<&PlateauOptions::min_learning_rate>(
         {.name = "min_learning_rate", .range = {.least = 0}, .help = "no reduction goes below it"}),
 };

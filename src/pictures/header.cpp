@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "pictures/color.hpp"
@@ -66,8 +65,9 @@ PictureHeader jpeg_header(Bytes file, const std::string& name) {
     if (frame && segment.size() >= 6) {
       header.stored = {big_endian(segment.subspan(1, 2)), big_endian(segment.subspan(3, 2))};
       header.components = segment[5];
-    } else if (kind == kApp1 && starts_with(segment, kExif) && !std::exchange(exif, true)) {  // the first
-      header.orientation = exif_orientation(segment.subspan(kExif.size()));
+    } else if (kind == kApp1 && starts_with(segment, kExif)) {
+      if (!exif) header.orientation = exif_orientation(segment.subspan(kExif.size()));
+      exif = true;  // the first one counts
     }
     at += 2 + length;
   }

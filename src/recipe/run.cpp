@@ -120,6 +120,7 @@ std::optional<Settings> withdraw_summary(const train::Job& job, const run::RunFo
     summary = metrics::read_json(file);
   } catch (const Error& error) {
     fmt::print(stderr, "warning: {}; it is written again\n", error.what());
+    fs::remove(file);
   }
   if (summary && trains_on(job, *summary)) fs::remove(file);
   return summary;

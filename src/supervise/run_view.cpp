@@ -106,7 +106,7 @@ std::string state_text(const RunView& view) {
       return "running: " + view.holder;
     case RunView::State::kStopped:
       return fmt::format(
-          "stopped; continue with: convoke train --resume {} (unless supervise or a queue does)",
+          "stopped; unless supervise or a queue does, continue with: convoke train --resume {}",
           shell_word(view.folder.string()));
     case RunView::State::kSilent:
       return fmt::format("no sign of life for {}: {}", format_duration(view.age_seconds), view.holder);

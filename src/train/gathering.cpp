@@ -60,7 +60,7 @@ std::string difference(const run::ModelDescription& a, const run::ModelDescripti
   }
   if (a.class_names != b.class_names || a.classes() != b.classes()) return "their class names differ";
   if (!(a.loss->settings() == b.loss->settings())) return "their losses differ";
-  if (a.precision != b.precision) return "one was trained in bf16, the other in fp32";
+  if (a.precision != b.precision) return "they were trained in different precisions";
   return {};
 }
 

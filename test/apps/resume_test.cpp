@@ -93,7 +93,9 @@ TEST_CASE("a finished run that trains on is unfinished until it ends again") {
                 "run/checkpoints/epoch-0001.h5 ]; do sleep 0.05; done; kill -USR1 $pid; wait $pid; }")
       .ends(85);
   CHECK_FALSE(fs::exists(place / "run/summary.json"));
-  place.run("watch run").ends(1).shows("run: stopped; continue with: convoke train --resume run");
+  place.run("watch run")
+      .ends(1)
+      .shows("run: stopped; unless supervise or a queue does, continue with: convoke train --resume run");
   place.run("gather run --output votes").fails("run: this run is not finished");
   place.run("train --quiet --resume run --set train.epochs=1").ends(0);
   CHECK(place.run("watch run").says("run: complete"));

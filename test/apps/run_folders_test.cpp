@@ -95,7 +95,7 @@ TEST_CASE("watch follows a run through its folder, from start to end") {
   during_a_run(other, "--set train.epochs=1000000", "kill -TERM $pid; wait $pid").ends(85);
   other.run("watch run")
       .ends(1)
-      .shows("run: stopped; continue with: convoke train --resume run")
+      .shows("run: stopped; unless supervise or a queue does, continue with: convoke train --resume run")
       .shows("checkpoint   checkpoints/epoch-");
   CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is not a run folder"));
 }

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "convoke/interop/model_io.hpp"
+#include "convoke/nn/backend.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "run_on.hpp"
 #include "sample_models.hpp"
@@ -81,6 +82,7 @@ void run_samples(const std::filesystem::path& model, const std::filesystem::path
 }  // namespace
 
 int main(int argc, char** argv) try {
+  nn::single_threaded();  // layouts and plans are made for one thread
   const std::string_view task = argc > 1 ? argv[1] : "";
   const bool raw = argc == 6 && std::string_view(argv[5]) == "--raw-input";
   if (task == "--samples" && argc == 3) {

@@ -31,8 +31,10 @@ std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep,
           fmt::format("--sweep {}: not of the form KEY=VALUE,VALUE,... without spaces and quotes", dimension),
           "for example --sweep train.optimizer.learning_rate=1e-3,3e-3");
     }
-    const std::string key = dimension.substr(0, equals + 1);
-    const auto has_key = [&](const std::string& change) { return change.starts_with(key); };
+    const std::string key = dimension.substr(0, equals);
+    const auto has_key = [&](const std::string& change) {
+      return trimmed(change.substr(0, change.find('='))) == key;
+    };
     if (std::ranges::any_of(changes, has_key) || std::ranges::any_of(variants.front(), has_key)) {
       throw Error(fmt::format("--sweep {}: the key has a value already", dimension),
                   "name each key once, with all its values");
@@ -43,7 +45,7 @@ std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep,
       for (std::size_t end = 0; end != std::string::npos; rest.erase(0, end + 1)) {
         end = rest.find(',');
         more.push_back(before);
-        more.back().push_back(key + rest.substr(0, end));
+        more.back().push_back(key + "=" + rest.substr(0, end));
         if (end == std::string::npos) break;
       }
     }
@@ -65,8 +67,10 @@ slurm::Layout layout_for_all(const JobRequest& request, const std::vector<slurm:
   }
   std::vector<slurm::Workload> workloads;
   for (const recipe::Recipe& recipe : recipes) workloads.push_back(workload_of(recipe, false));
+  int threads = 0;
+  for (const recipe::Recipe& recipe : recipes) threads = std::max(threads, recipe.run.execution.threads);
   slurm::Layout layout =
-      request.layout(*std::ranges::min_element(workloads, {}, &slurm::Workload::most_workers));
+      request.layout(*std::ranges::min_element(workloads, {}, &slurm::Workload::most_workers), threads);
   std::int64_t most = 0;
   for (const slurm::Workload& workload : workloads)
     most = std::max(most, lay_out(workload, layout, request.partition).memory_mib);
@@ -135,7 +139,7 @@ study::StudyFile study_on_nodes(const SlurmOptions& options, const recipe::Recip
   file.name = recipe.name;
   file.recipes = {options.recipe};
   for (const std::string& change : options.changes) {  // a study file has its own keys for some of them
-    const std::string key = change.substr(0, change.find('='));
+    const std::string key = trimmed(change.substr(0, change.find('=')));
     if (key == "data.fraction") {
       file.fractions = {recipe.data.samples.fraction};
     } else if (key == "train.mode") {
@@ -172,7 +176,7 @@ constexpr std::array kKinds{JobKind{"train", plan_train}, JobKind{"ensemble", pl
 
 }  // namespace
 
-slurm::Layout JobRequest::layout(const slurm::Workload& workload) const {
+slurm::Layout JobRequest::layout(const slurm::Workload& workload, int threads) const {
   if (workload.node_bytes == 0) {
     fmt::print(stderr,
                "warning: {} does not exist yet, so the requested memory does not include its samples\n"
@@ -180,7 +184,6 @@ slurm::Layout JobRequest::layout(const slurm::Workload& workload) const {
                recipe.data.path);
   }
   slurm::Layout requested = options.layout;
-  const int threads = recipe.run.execution.threads;
   if (threads > 0 && requested.cpus_per_rank == 0) requested.cpus_per_rank = threads;
   if (threads > requested.cpus_per_rank && requested.cpus_per_rank > 0) {
     throw Error(

@@ -44,8 +44,12 @@ struct JobRequest {
   std::string recipe_words;  ///< the recipe and its changes, for a shell
   const slurm::Partition* partition;
 
-  /// Returns the size of the jobs. Warns if the memory of the samples is unknown.
-  slurm::Layout layout(const slurm::Workload& workload) const;
+  /// Returns the size of the jobs. `threads`: run.threads; 0: auto. Warns if the memory of the samples is
+  /// unknown.
+  slurm::Layout layout(const slurm::Workload& workload, int threads) const;
+  slurm::Layout layout(const slurm::Workload& workload) const {
+    return layout(workload, recipe.run.execution.threads);
+  }
 };
 
 /// A kind of jobs that `convoke slurm` plans.

@@ -192,7 +192,8 @@ void require_options(const SlurmOptions& options) {
   if (!options.source.empty() && !options.chain && options.kind != "prepare") {
     throw Error("--source needs --chain", "add --chain to prepare the dataset first, or leave out --source");
   }
-  if (os::run({"bash", "-nc", fmt::format("convoke=({})", options.program)}).code != 0) {
+  if (!options.program.empty() &&
+      os::run({"bash", "-nc", fmt::format("convoke=({})", options.program)}).code != 0) {
     throw Error(fmt::format("--program {}: not words of a shell", options.program),
                 "quote each word that has spaces: --program 'apptainer exec \"my image.sif\" convoke'");
   }

@@ -121,11 +121,17 @@ int import_model(const ImportOptions& options) {
   // 2. Facts that the file does not have.
   const std::string published = options.zoo.empty() ? "" : nn::zoo_normalization(options.zoo);
   if (!options.normalize.empty()) {
-    if (imported.raw_input && options.normalize != "none") {
+    const bool twice = imported.raw_input && options.normalize != "none";
+    if (twice && imported.raw_input_stated) {
       throw Error(
           fmt::format("{}: the network normalizes its input itself, and --normalize {} would do so again",
                       options.file, options.normalize),
           "leave out --normalize");
+    }
+    if (twice) {
+      imported.notes.push_back(fmt::format(
+          "the first layers look as if they normalize the input; --normalize {} does so before them",
+          options.normalize));
     }
     model.normalization = normalization_of(options.normalize, model.graph.input_shape());
   } else if (model.normalization.scale.empty() && !published.empty()) {

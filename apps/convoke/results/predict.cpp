@@ -291,7 +291,7 @@ int predict(const PredictOptions& options) {
   run::ModelSet& models = in_use.models;
   const std::optional<recipe::Recipe>& recipe = in_use.recipe;
   const vote::Rule rule = vote::find_rule(in_use.rule);
-  if (world.root() && options.precision != models.description.precision) {
+  if (world.root() && options.precision != models.description.precision.value_or(nn::Precision::kFloat32)) {
     fmt::print(stderr, "note: computing in {}\n", in_use.precision);
   }
   std::vector<SampleSource> sources;

@@ -65,7 +65,7 @@ void add_recipes(const fs::path& study, bool given, study::Demands& demands) {
     try {
       const recipe::Recipe recipe = recipe::Recipe::load(entry.path().string());
       const auto& loop = recipe.train.loop;
-      demands.one_model = demands.one_model && loop.strategy->sums_gradients(loop.epochs - 1);
+      if (!loop.strategy->sums_gradients(loop.epochs - 1)) demands.separate.insert(recipe.name);
       if (given) continue;
       const auto bytes = static_cast<double>(bytes_of(recipe::resolve_dataset(recipe)));
       demands.gigabytes = std::max(demands.gigabytes.value_or(0), 1e-9 * bytes);

@@ -72,7 +72,7 @@ ModelRanks model_ranks(const EngineOptions& options, const mpi::Communicator& gr
 /// least 8 samples, rounded up to a divisor of the batch.
 std::int64_t auto_micro_batch(std::int64_t batch);
 
-/// Returns the options of epochs of so many samples: their steps have no more micro-batches than the samples.
+/// Returns the options with a batch of at most the micro-batches that so many samples of an epoch fill.
 EngineOptions for_samples(EngineOptions options, std::int64_t samples);
 
 /// Executes training steps. The micro-batches of a step are distributed over the ranks of a group

@@ -25,6 +25,7 @@ struct Imported {
   run::ModelSet models;
   std::vector<std::string> notes = {};  ///< sentences: what was converted, folded or left out
   bool raw_input = false;               ///< its first layers normalize stored samples
+  bool raw_input_stated = false;        ///< its file says so; otherwise they look like it
   /// A sentence if the file does not say how pictures are normalized, so that a normalization is assumed. It
   /// is for those who do not choose another one.
   std::string normalization_note = {};

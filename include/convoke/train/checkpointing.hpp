@@ -116,7 +116,7 @@ class Checkpointing {
   Position saved_;  // of the newest state that was passed to the writer or resumed from
   std::int64_t saved_updates_ = 0;
   bool refused_ = false;
-  bool told_ = false;  // that best models cannot be written, since the last one that was
+  bool told_ = false;  // a warning says that best models cannot be written, and none was since
   os::Stopwatch since_saved_;
   CheckpointStorage::Counts counted_;             // in the phases
   std::vector<std::shared_ptr<Best>> unwritten_;  // or not confirmed as written; at most keep_best

@@ -19,7 +19,7 @@ struct Training {
 
 /// Checks before anything is written that all members can be trained: calls require_samples,
 /// require_batch_statistics, require_soups and require_memory, and returns the result of the latter.
-/// Collective over `world`. Throws Error on all ranks.
+/// `unread`: see require_memory. Collective over `world`. Throws Error on all ranks.
 std::uint64_t require_trainable(const Job& job, const DataLoaders& loaders, const Groups& groups,
                                 const mpi::Communicator& world, std::uint64_t unread = 0);
 

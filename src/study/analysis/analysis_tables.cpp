@@ -301,9 +301,9 @@ std::vector<std::string> remarks(const Analysis& analysis) {
   }
   if (equal > 0) {
     all.push_back(fmt::format(
-        "{} of {} configurations {} the same accuracy in all runs (one seed, or few test samples), so the scatter "
-        "is unknown and no test is possible",
-        equal, analysis.configurations.size(), equal == 1 ? "has" : "have"));
+        "in {} of {} configurations all runs are equally accurate (one seed, or few test samples): the scatter is "
+        "unknown, so other accuracies are not tested against them",
+        equal, analysis.configurations.size()));
   }
   for (const Curve& curve : analysis.curves) {
     if (curve.base.workers() > 0) continue;

@@ -187,8 +187,9 @@ std::string sentence(const EqualCost& v, std::span<const MeasuredConfiguration> 
       fmt::format("{} against {}: ", described(configurations[ensemble_first ? v.ensemble : v.sync]),
                   described(configurations[ensemble_first ? v.sync : v.ensemble]));
   if (!v.test) {
-    text += fmt::format("{:.2f} points more, but one has a single run, or equal ones: no test is possible",
-                        points);
+    text += fmt::format(
+        "{:.2f} points more, but one has a single run, or runs of equal accuracy: no test is possible",
+        points);
   } else {
     const Interval by =
         ensemble_first ? v.test->interval : Interval{-v.test->interval.high, -v.test->interval.low};

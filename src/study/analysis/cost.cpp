@@ -200,18 +200,19 @@ std::vector<Cost> costs(std::span<const MeasuredConfiguration> configurations,
   }
 
   // The first cost on the reference: of the same configuration, or of the same work if modes are machines.
-  const auto key = [&](const Coordinates& at) {
-    if (!ran_on_one(at)) return at;
+  const auto work_of = [](const Coordinates& at) {
     Coordinates work;
     work.system = at.system, work.machine = at.machine, work.fraction = at.fraction;
     return work;
   };
   std::map<Coordinates, const Cost*> references;
   for (const Cost& cost : all) {
-    if (cost.machine == standard.name) references.emplace(key(cost.at), &cost);
+    if (cost.machine != standard.name) continue;
+    references.emplace(cost.at, &cost);
+    references.emplace(work_of(cost.at), &cost);
   }
   for (Cost& cost : all) {
-    const auto found = references.find(key(cost.at));
+    const auto found = references.find(ran_on_one(cost.at) ? work_of(cost.at) : cost.at);
     if (found == references.end()) continue;
     const Cost& base = *found->second;
     if (base.machine != cost.machine || base.terms != cost.terms)

@@ -92,7 +92,7 @@ std::vector<Candidate> candidates(std::span<const Curve> curves,
   for (const Curve& curve : curves) {
     if (!curve.amdahl || curve.quantity != "makespan_seconds") continue;
     for (std::int64_t n = curve.base.threads; n <= demands.up_to; n += curve.base.threads) {
-      Candidate made = predicted(curve, n, configurations, demands.one_model);
+      Candidate made = predicted(curve, n, configurations, !demands.separate.contains(curve.shared.system));
       const bool measured = std::ranges::any_of(curve.points, [&](const ScalingPoint& point) {
         return point.at.mode == curve.shared.mode && point.at.workers() == n &&
                !is_oversubscribed(point.marks);

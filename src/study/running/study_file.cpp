@@ -165,12 +165,11 @@ void read_measuring(SettingsReader& read, StudyFile& study) {
   if (read.holds_text("budget")) {
     study.budget_seconds =
         read.at("budget", [&] { return run::seconds_from(read.require_string("budget")); });
-    read.check("budget", study.budget_seconds > 0, "a time above 0; without a budget, there is no limit");
   } else {
     study.budget_seconds = read.get("budget", study.budget_seconds);
   }
   read.check("budget", study.budget_seconds >= 0 && std::isfinite(study.budget_seconds),
-             "a time, e.g. \"2 h\" or \"90 min\"");
+             "a time, e.g. \"2 h\" or \"90 min\"; 0: no limit");
   study.warm_up = read.get_count("warm_up", study.warm_up, 0);
   study.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
   study.new_seeds = read.get("new_seeds", study.new_seeds);

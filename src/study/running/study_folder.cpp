@@ -91,6 +91,7 @@ StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, 
     require_empty(folder.path());
     folder.lock();
     require_empty(folder.path());  // another study may have begun and ended in the meantime
+    os::replace_text(folder.study_file(), study.to_toml());  // from here on, --resume continues
   }
   keep_recipes(study, folder.path() / "recipes");
   make(folder.path() / "runs");

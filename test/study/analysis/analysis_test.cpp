@@ -69,7 +69,7 @@ TEST_CASE("an analysis is converted to tables") {
   CHECK_THAT(text, Contains("net, sync, 4 ranks: all runs failed"));
   CHECK_THAT(text, !Contains("times to an accuracy"));
   CHECK_THAT(all_remarks(analyze(with(runs("sync", 1, {10, 11}), &Measurement::accuracy, 0.9), {})),
-             Contains("1 of 1 configurations has the same accuracy in all runs"));
+             Contains("in 1 of 1 configurations all runs are equally accurate"));
 
   options.requirements.accuracy = 0.9;
   PricedMachine spot;

@@ -192,12 +192,16 @@ TEST_CASE("an accuracy is predicted only where all ranks compute the same model"
   CHECK_FALSE(offer_at(offers_in("sync", 0.9, "weak"), 4, "large").accuracy);
   CHECK_FALSE(offer_at(offers_in("sync", 0.95, "strong"), 4, "large").accuracy);  // it depends on the ranks
   CHECK_FALSE(offer_at(offers_in("ensemble", 0.9, "strong"), 4, "large").accuracy);
-  for (const bool one_model : {true, false}) {  // the strategy is that of a variant, or of the recipe
+  for (const bool variant : {true, false}) {  // the strategy is that of a variant, or of the recipe
     const auto rows = with_accuracy(runs("sync", 1, {99, 100, 101}) + runs("sync", 2, {59, 60, 61}), 0.9);
     const Analysis local = analyze(
-        with(rows, &Measurement::variant, one_model ? "train.strategy=local-sgd" : "train.epochs=2"), {});
-    const auto all = offers_of(local, machines, {.accuracy = 0.89, .up_to = 8, .one_model = one_model});
-    CHECK_FALSE(offer_at(all, 4, "large").accuracy);
+        with(rows, &Measurement::variant, variant ? "train.strategy=local-sgd" : "train.epochs=2"), {});
+    const auto accuracy = [&](const std::string& separate) {
+      const Demands wanted{.accuracy = 0.89, .up_to = 8, .separate = {separate}};
+      return offer_at(offers_of(local, machines, wanted), 4, "large").accuracy;
+    };
+    CHECK_FALSE(accuracy("net"));
+    CHECK(accuracy("another").has_value() == !variant);
   }
   CHECK(offer_at(offers_in("ensemble", 0.9, "strong"), 4, "large").reasons.at(0) == "accuracy not measured");
   CHECK(offer_at(offers_in("ensemble", 0.9, "strong"), 2, "large").fits());

@@ -44,7 +44,7 @@ struct TableColumn {
 
 /// The conversion of a table's rows to features (F), as scikit-learn's SimpleImputer (mean, most frequent),
 /// PowerTransformer ("yeo-johnson", which also standardizes), StandardScaler ("standard"), MinMaxScaler
-/// ("min-max") and OneHotEncoder(handle_unknown="ignore"). A constant column becomes 0, but with "none".
+/// ("min-max") and OneHotEncoder(handle_unknown="ignore"). A constant column becomes 0, except with "none".
 /// Categories that differ in their spelling only (value_key) are one, called by the shortest.
 class TablePreparation {
  public:

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ struct Demands {
   std::optional<double> keep_seconds =
       {};                  ///< how long the dataset is stored; empty: until the model is trained
   std::int64_t up_to = 0;  ///< largest predicted number of workers; 0: no predictions
-  bool one_model = true;   ///< synchronous training computes the same model on any number of ranks
+  std::set<std::string> separate =
+      {};  ///< systems whose ranks train separate models in synchronous training, as local SGD does
 };
 
 /// A training on a kind of machine, with a number of workers.

@@ -31,7 +31,7 @@ class RunSchedule {
   RunSchedule(const StudyFile& rules, std::size_t configurations);
 
   /// Records a run that was made, now or before the study was resumed. `seconds`: its total time, for
-  /// estimates; earlier runs: 0, then it is the makespan for each of `turns`, in which members were trained.
+  /// estimates; earlier runs: 0, then it is `turns` times the makespan: members were trained in turn.
   void record(std::size_t configuration, const Measurement& run, double seconds = 0, std::int64_t turns = 1);
 
   /// Returns the next run that probably ends within `seconds_left`; empty if there is none.
