@@ -53,7 +53,7 @@ Outcome masks_of_workers(const std::string& variables) {
   const Recipe recipe;
   return shell(
       "cd " + recipe.folder.path().string() + "; " + variables + " " + binary() +
-      " bench recipe.toml --rounds 1 --seconds 0.1 --set run.threads=2 >bench.log 2>&1 & while kill -0 $! "
+      " bench recipe.toml --rounds 1 --seconds 0.5 --set run.threads=2 >bench.log 2>&1 & while kill -0 $! "
       "2>/dev/null; do grep -H Cpus_allowed_list /proc/$!/task/*/status 2>/dev/null; sleep 0.02; done | awk "
       "'{ last[$1] = $2 } END { for (thread in last) print last[thread] }' | sort -u > masks; grep -q "
       "images/s bench.log && echo trained && cat masks");

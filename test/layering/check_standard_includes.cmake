@@ -33,6 +33,7 @@ set(declares
   numeric "iota"
   optional "optional|nullopt|move|size_t"
   ranges "ranges"
+  set "set|less|move|size_t|initializer_list"
   source_location "source_location"
   span "span|as_bytes|as_writable_bytes|byte|size_t"
   stdexcept "runtime_error|exception"

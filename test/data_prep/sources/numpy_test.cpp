@@ -146,8 +146,8 @@ TEST_CASE("invalid labels, tokens and values are the fault of their sample") {
   CHECK(faults_of(*open_source(kContainers / "fault_label_numbers.npz")) ==
         Faults{"x[2]: its label is 0.5", "x[7]: its label is nan"});
   CHECK(faults_of(*open_source(kContainers / "fault_one_hot.npz")) ==
-        Faults{"x[1]: its label is not one-hot: one class for each sample",
-               "x[3]: its label is not one-hot: one class for each sample"});
+        Faults{"x[1]: its label is not one-hot; each sample needs exactly one class",
+               "x[3]: its label is not one-hot; each sample needs exactly one class"});
   const auto tokens = open_source(kContainers / "fault_tokens.npz");
   CHECK(faults_of(*tokens) == Faults{"x[1]: its token -1; tokens must be 0, 1, 2, ...",
                                      "x[3]: its token 2147483648; tokens must be 0, 1, 2, ..."});
