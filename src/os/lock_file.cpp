@@ -131,6 +131,10 @@ bool LockFile::remove(const std::string& text) const {
   return text_of(path_) == text && fs::remove(path_);
 }
 
-void LockFile::renew() const { ::futimens(file_.descriptor(), nullptr); }
+bool LockFile::renew() const {
+  ::futimens(file_.descriptor(), nullptr);
+  const std::optional<std::string> now = text_of(path_);
+  return !now || now->empty() || *now == text_;
+}
 
 }  // namespace convoke::os

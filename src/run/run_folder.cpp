@@ -16,6 +16,7 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
@@ -90,10 +91,6 @@ fs::path RunFolder::checkpoints(std::int64_t member) const {
 }
 
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto kRenewal = 20s;
 
 /// The owner of a lock.
 struct Holder {
@@ -189,9 +186,23 @@ bool has_content(const fs::path& folder) {
   });
 }
 
-RunLock::RunLock(const fs::path& folder) try
-    : lock_(folder / "lock", to_json(myself()), lives_by_lock),
-      renewer_(kRenewal, [this] { lock_.renew(); }) {
+namespace {
+
+// Two jobs must not write into one folder.
+void end_without_lock(const fs::path& folder) {
+  mpi::Session::abort(
+      Error(fmt::format("{}: {} has taken over this run, because this job gave no sign of life for {:.0f} s",
+                        folder.string(), holder_from(read_text(folder / "lock").value_or("")).to_string(),
+                        kLockSilence),
+            "that job continues it, so this one ends"));
+}
+
+}  // namespace
+
+RunLock::RunLock(const fs::path& folder, std::chrono::milliseconds renewal) try
+    : lock_(folder / "lock", to_json(myself()), lives_by_lock), renewer_(renewal, [this, folder] {
+        if (!lock_.renew()) end_without_lock(folder);
+      }) {
 } catch (const os::LockHeld& held) {
   refuse(folder, held);
 } catch (const Error& error) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <new>
+#include <thread>
 
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
@@ -63,6 +64,23 @@ TEST_CASE("the lock of a process that ended is taken over") {
   REQUIRE(exists(folder / "lock"));
   CHECK_THAT(RunLock(folder.path()).taken_over(), Contains("process " + std::to_string(child) + " on "));
   CHECK(entries_in(folder.path()).empty());
+}
+
+TEST_CASE("a job ends if another one has taken over its run") {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const RunLock lock(folder.path(), 10ms);
+    std::this_thread::sleep_for(30s);
+    ::_exit(0);
+  }
+  while (!exists(folder / "lock")) std::this_thread::sleep_for(1ms);
+  fs::remove(folder / "lock");
+  leave_lock(folder, "", 0s);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 1);
 }
 
 TEST_CASE("a zombie process holds no lock") {

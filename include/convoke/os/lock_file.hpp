@@ -38,8 +38,9 @@ class LockFile {
 
   /// The text of the dead holder whose lock this one replaced.
   const std::optional<std::string>& taken_over() const { return taken_over_; }
-  /// Sets the modification time of this file to now, even if another file has its name.
-  void renew() const;
+  /// Sets the modification time of this file to now, even if another file has its name. Returns false if that
+  /// is the lock of another holder, who took this one for dead.
+  bool renew() const;
 
  private:
   enum class Role { kLock, kRemoval };  // kRemoval: permission to remove a lock

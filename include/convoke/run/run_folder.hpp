@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -20,8 +21,10 @@ class RunLock {
   /// Throws Error with host, process and Slurm job if the owner of the lock is alive. Replaces the lock of a
   /// dead owner, see taken_over(). An owner on this host is dead when its process has ended, even as a
   /// zombie; an owner on another host is dead when the lock was not renewed for 90 seconds by the clock of
-  /// the file system, or when it was this Slurm job before it was requeued.
-  explicit RunLock(const std::filesystem::path& folder);
+  /// the file system, or when it was this Slurm job before it was requeued. A thread renews the lock; if
+  /// another job has taken it over meanwhile, since this one was suspended, it ends this job.
+  explicit RunLock(const std::filesystem::path& folder,
+                   std::chrono::milliseconds renewal = std::chrono::seconds(20));
   /// "process 4711 on n1 (Slurm job 12)": the owner of the replaced lock; empty if there was none.
   std::string taken_over() const;
 
