@@ -33,9 +33,10 @@ Composition difference(Composition a, const Composition& b) {
   return a;
 }
 
-/// The numbers of samples in the parts, and their distance from the dues d_pc = fraction_p n_c:
-///   sum over p and c of (n_pc - d_pc)^2 / n_c
-/// and the same for all samples together, divided by the mean of n_c.
+/// The numbers of samples in the parts, and their distance from the dues d_pc = fraction_p n_c (chi-squared):
+///   sum over p and c of (n_pc - d_pc)^2 / d_pc
+/// and the same for all samples together, with the mean of n_c. So small parts are filled as evenly as large
+/// ones: a group goes where the part and the stratum would be filled least, relative to the due.
 class PartCounts {
  public:
   PartCounts(std::span<const SampleGroup> groups, std::span<const std::int32_t> stratum_of,
@@ -60,7 +61,7 @@ class PartCounts {
     for (const auto& entry : samples) size += entry.second;
     double change = size * (size + 2 * (dealt_[part] - fractions_[part] * all_)) / mean_;
     for (const auto& [c, n] : samples) change += n * (n + 2 * (count_[part][c] - due(part, c))) / total_[c];
-    return change;
+    return change / fractions_[part];
   }
 
   void add(std::size_t part, const Composition& samples, double sign = 1) {

@@ -193,3 +193,25 @@ TEST_CASE("groups are dealt such that every part has nearly its due of every cla
   }
   CHECK(parts.size() == 3);
 }
+
+TEST_CASE("a class of few large groups has its due in a small part, as one of many small groups has") {
+  Numbers of_sample, labels;
+  const auto add = [&](std::int32_t label, std::int32_t count, std::int32_t size) {
+    const std::int32_t first = of_sample.empty() ? 0 : of_sample.back() + 1;
+    for (std::int32_t i = 0; i < count * size; ++i) {
+      of_sample.push_back(first + i / size);
+      labels.push_back(label);
+    }
+  };
+  add(0, 10, 100);
+  add(1, 500, 2);
+  const std::vector<double> fractions{0.9, 0.1};
+  const std::vector<SampleGroup> groups = sample_groups(of_sample);
+  const std::vector<std::size_t> part = deal_groups(groups, labels, fractions, {1, Purpose::kSplit, 0, 0});
+  std::vector<std::size_t> small(2);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (part[g] == 1) small[static_cast<std::size_t>(labels[groups[g].front()])] += groups[g].size();
+  }
+  CHECK(small[0] == 100);
+  CHECK(small[1] == 100);
+}
