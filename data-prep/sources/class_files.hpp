@@ -37,7 +37,7 @@ struct ClassFile {
 /// All files of a source.
 struct ClassFiles {
   std::vector<std::string> class_names;  ///< sorted by their bytes
-  std::vector<SplitFolder> splits;       ///< or the source itself
+  std::vector<SplitFolder> splits;       ///< folders of splits, or the source itself
   std::vector<ClassFile> files;          ///< split by split, class by class, sorted by their bytes
 };
 
@@ -46,8 +46,7 @@ bool has_class_files(const std::filesystem::path& path, const PathTest& is_class
 
 /// Lists the files of all class folders that are not hidden and for which `is_sample` is true. Throws Error,
 /// with `hint`, for fewer than 2 classes, if a split lacks a class of another split, and if two folders have
-/// the same split or two classes the same name. `samples` in
-/// messages: "texts".
+/// the same split or two classes the same name. `samples` in messages: "texts".
 ClassFiles list_class_files(const std::filesystem::path& folder, const PathTest& is_class,
                             const PathTest& is_sample, const std::string& samples, const std::string& hint);
 

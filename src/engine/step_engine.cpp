@@ -195,8 +195,8 @@ class StepEngine::Impl {
     return first.empty() ? first_bad_term() : Cause{first};
   }
 
-  // Of the terms of exact sums, if the network has only finite values. Then a sum of terms that are too large
-  // is what is not finite elsewhere.
+  // Finds the term that an exact sum could not add. All values of the network are finite here, so a term that
+  // is too large comes first: what is not finite on other ranks may follow from it.
   Cause first_bad_term() const {
     std::string too_large, not_finite;
     for (const auto& worker : workers_) {

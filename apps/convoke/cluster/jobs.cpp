@@ -19,6 +19,9 @@
 namespace convoke::app {
 namespace {
 
+// The key of "key = value", as --set reads it.
+std::string key_of(const std::string& change) { return trimmed(change.substr(0, change.find('='))); }
+
 // All combinations of the values in "a=1,2" and "b=x,y": {"a=1", "b=x"}, ... Each key has one value, also
 // with `changes`, which all variants have.
 std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep,
@@ -32,9 +35,7 @@ std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep,
           "for example --sweep train.optimizer.learning_rate=1e-3,3e-3");
     }
     const std::string key = dimension.substr(0, equals);
-    const auto has_key = [&](const std::string& change) {
-      return trimmed(change.substr(0, change.find('='))) == key;
-    };
+    const auto has_key = [&](const std::string& change) { return key_of(change) == key; };
     if (std::ranges::any_of(changes, has_key) || std::ranges::any_of(variants.front(), has_key)) {
       throw Error(fmt::format("--sweep {}: the key has a value already", dimension),
                   "name each key once, with all its values");
@@ -65,10 +66,12 @@ slurm::Layout layout_for_all(const JobRequest& request, const std::vector<slurm:
     changes.insert(changes.end(), variant.begin(), variant.end());
     recipes.push_back(recipe::Recipe::load(request.options.recipe, changes));
   }
-  std::vector<slurm::Workload> workloads;
-  for (const recipe::Recipe& recipe : recipes) workloads.push_back(workload_of(recipe, false));
+  std::vector<slurm::Workload> workloads;  // they refer to the recipes
   int threads = 0;
-  for (const recipe::Recipe& recipe : recipes) threads = std::max(threads, recipe.run.execution.threads);
+  for (const recipe::Recipe& recipe : recipes) {
+    workloads.push_back(workload_of(recipe, false));
+    threads = std::max(threads, recipe.run.execution.threads);
+  }
   slurm::Layout layout =
       request.layout(*std::ranges::min_element(workloads, {}, &slurm::Workload::most_workers), threads);
   std::int64_t most = 0;
@@ -139,7 +142,7 @@ study::StudyFile study_on_nodes(const SlurmOptions& options, const recipe::Recip
   file.name = recipe.name;
   file.recipes = {options.recipe};
   for (const std::string& change : options.changes) {  // a study file has its own keys for some of them
-    const std::string key = trimmed(change.substr(0, change.find('=')));
+    const std::string key = key_of(change);
     if (key == "data.fraction") {
       file.fractions = {recipe.data.samples.fraction};
     } else if (key == "train.mode") {

@@ -32,8 +32,8 @@ class MomentsExchange {
   /// without micro-batches, and with the same `count`. Calls `progress` while worker 0 waits for the others.
   void sum(int worker, std::size_t count, const std::function<void()>& progress);
 
-  /// Copies the sum, which is valid until this worker calls sum() again. It is NaN if add()
-  /// returned false for one of them, or if a moment was not finite.
+  /// Copies the sum, which is valid until this worker calls sum() again. It is NaN if add() returned false
+  /// for one of them, or if a moment was not finite.
   void read(std::span<double> moments) const;
 
  private:

@@ -4,8 +4,8 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/mpi/communicator.hpp"
 
-/// Ranks of one job that were started differently wait for each other for ever, or train something that
-/// nobody asked for. So they compare what must be the same.
+/// Ranks of one job may have been started differently. Then they would wait for each other for ever, or train
+/// a model that the user did not ask for. These functions compare what must be equal on all ranks.
 namespace convoke::run {
 
 /// Throws Error on all ranks if a fact of a rank, such as {"dataset", "crc32:0bad1dea"}, differs from that of
