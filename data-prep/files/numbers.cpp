@@ -139,9 +139,11 @@ bool join_thousands(std::string& whole, char separator) {
   return true;
 }
 
+// Numbers with an exponent have no separators of thousands: 1.043e+04 is 10430, also where 1.043 is 1043.
 std::optional<double> value_of(const Written& number, const Writing& writing) {
   std::string whole = number.digits, rest;
-  if (const std::size_t exponent = whole.find_first_of("eE"); exponent != std::string::npos) {
+  const std::size_t exponent = whole.find_first_of("eE");
+  if (exponent != std::string::npos) {
     rest = whole.substr(exponent);
     whole.resize(exponent);
   }
@@ -149,7 +151,8 @@ std::optional<double> value_of(const Written& number, const Writing& writing) {
     rest = "." + whole.substr(point + 1) + rest;
     whole.resize(point);
   }
-  if (writing.thousands != 0 && !join_thousands(whole, writing.thousands)) return {};
+  if (writing.thousands != 0 && exponent == std::string::npos && !join_thousands(whole, writing.thousands))
+    return {};
   if (!std::all_of(whole.begin(), whole.end(), is_digit)) return {};
   const std::optional<double> value = number_in(whole + rest);
   if (!value) return {};

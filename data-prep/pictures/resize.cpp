@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "convoke/core/error.hpp"
@@ -19,8 +20,14 @@ struct Taps {
 
   std::size_t count(std::size_t o) const { return begin[o + 1] - begin[o]; }
   const float* of(std::size_t o) const { return weights.data() + begin[o]; }
-  /// One past the last input of any output.
-  std::int64_t end() const { return first.back() + static_cast<std::int64_t>(count(first.size() - 1)); }
+  /// The inputs of all outputs: [first, second). An output in the middle of an input has only this one, so
+  /// the next output may begin before it.
+  std::pair<std::int64_t, std::int64_t> range() const {
+    std::int64_t end = 0;
+    for (std::size_t o = 0; o < first.size(); ++o)
+      end = std::max(end, first[o] + static_cast<std::int64_t>(count(o)));
+    return {*std::min_element(first.begin(), first.end()), end};
+  }
 };
 
 double overlap(double low, double high, std::int64_t pixel) {
@@ -140,7 +147,7 @@ void resize(const Image& image, const Box& box, const PictureSize& size, std::ui
   const Taps across = taps_of(image.width, box.left, box.right, size.width);
   const std::int64_t channels = image.channels, row = image.width * channels;
   const auto height = static_cast<std::size_t>(size.height), width = static_cast<std::size_t>(size.width);
-  const std::int64_t left = across.first.front(), right = across.end();
+  const auto [left, right] = across.range();
   const std::uint8_t* const in = image.values.data() + left * channels;
   std::vector<float> sums(static_cast<std::size_t>((right - left) * channels));
 
@@ -154,7 +161,7 @@ void resize(const Image& image, const Box& box, const PictureSize& size, std::ui
     return;
   }
   // Enlarges: columns first, rounded and clamped to bytes between the passes as in Pillow.
-  const std::int64_t top = down.first.front(), bottom = down.end();
+  const auto [top, bottom] = down.range();
   const std::int64_t out_row = size.width * channels;
   std::vector<std::uint8_t> between(static_cast<std::size_t>((bottom - top) * out_row));
   const float whole = 1;

@@ -46,14 +46,23 @@ void read_weight(const std::string& cell, const NumberFormat& format, Item& item
 
 }  // namespace
 
+std::size_t column_called(const CsvHeader& header, const std::string& name, const fs::path& file) {
+  const std::vector<std::string>& names = header.names;
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it != names.end()) return static_cast<std::size_t>(it - names.begin());
+  throw Error(fmt::format("{}: has no column \"{}\"{}", file.string(), name, did_you_mean(name, names)),
+              (header.written ? "columns: " : "it has no header; its columns are named ") + listing(names));
+}
+
 std::optional<std::size_t> find_column(const CsvHeader& header, const std::string& given,
                                        std::span<const std::string_view> usual, const fs::path& file) {
   const std::vector<std::string>& names = header.names;
   if (!given.empty()) {
-    const auto it = std::find(names.begin(), names.end(), given);
-    if (it != names.end()) return static_cast<std::size_t>(it - names.begin());
-    throw Error(fmt::format("{}: has no column \"{}\"{}", file.string(), given, did_you_mean(given, names)),
-                (header.written ? "columns: " : "it has no header; its columns are named ") + listing(names));
+    const std::int64_t position = parse_number<std::int64_t>(given).value_or(0);
+    const bool is_name = std::find(names.begin(), names.end(), given) != names.end();
+    if (!is_name && position >= 1 && position <= std::ssize(names))
+      return static_cast<std::size_t>(position - 1);
+    return column_called(header, given, file);
   }
   for (const std::string_view name : usual) {
     const auto it =

@@ -26,20 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Replaces columns given by position, 1, 2, ..., by their names.
-ColumnOptions resolve_positions(ColumnOptions columns, const CsvHeader& header) {
-  for (std::string* const column :
-       {&columns.path, &columns.label, &columns.split, &columns.group, &columns.weight}) {
-    const std::vector<std::string>& names = header.names;
-    const std::int64_t position = parse_number<std::int64_t>(*column).value_or(0);
-    if (position >= 1 && position <= std::ssize(names) &&
-        std::find(names.begin(), names.end(), *column) == names.end()) {
-      *column = names[static_cast<std::size_t>(position - 1)];
-    }
-  }
-  return columns;
-}
-
 std::optional<std::size_t> find_path_column(const CsvHeader& header, const std::string& given,
                                             const CsvReading& reading) {
   if (const auto column = find_column(header, given, kPathColumns, reading.file)) return column;
@@ -123,24 +109,20 @@ class Manifest final : public Source {
   Manifest(const fs::path& file, const SourceOptions& options) : file_(file), reader_(options.picture) {
     const CsvReading reading = examine_csv(file, options.reading);
     const CsvHeader& header = reading.header;
-    const ColumnOptions columns = resolve_positions(options.columns, header);
-    const std::optional<std::size_t> path = find_path_column(header, columns.path, reading);
+    const std::optional<std::size_t> path = find_path_column(header, options.columns.path, reading);
     if (!path) {
       throw Error(fmt::format("{}: has no column of picture paths", file.string()),
                   "choose one with --path-column; columns: " + listing(header.names));
     }
-    const CsvRoles roles = find_roles(reading, columns);
-    SourceOptions named = options;
-    named.columns = columns;
-    list(reading, roles, named, *path);
+    list(reading, find_roles(reading, options.columns), options, *path);
     require_training_classes(catalog_, file.string());
     add_unlisted();
     catalog_.assumptions.insert(catalog_.assumptions.begin(),
                                 {.what = "pictures",
                                  .taken = fmt::format("column \"{}\"", header.names[*path]),
-                                 .why = !columns.path.empty() ? "as the option says"
-                                        : header.written      ? "by its name"
-                                                              : "it has the name of a picture",
+                                 .why = !options.columns.path.empty() ? "as the option says"
+                                        : header.written              ? "by its name"
+                                                                      : "it has the name of a picture",
                                  .option = "--path-column"});
     catalog_.provenance = fmt::format("pictures listed in {}", file.string());
     reader_.learn(catalog_, [&](std::size_t item) { return pictures::read_encoded(files_[item]); });

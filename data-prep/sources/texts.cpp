@@ -157,6 +157,13 @@ std::unique_ptr<Source> open_text_folder(const fs::path& folder, const SourceOpt
 
 namespace {
 
+// True for cells with letters: the blanks of numbers separate thousands.
+bool has_letters(const std::string& cell) {
+  return std::ranges::any_of(cell, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+  });
+}
+
 // Returns the column of texts of a CSV without a header: the only one whose cells mostly differ and have
 // three words or more, on average.
 std::optional<std::size_t> column_like_texts(const CsvReading& reading) {
@@ -171,8 +178,9 @@ std::optional<std::size_t> column_like_texts(const CsvReading& reading) {
     if (row.cells.size() != width) continue;
     ++rows;
     for (std::size_t c = 0; c < width; ++c) {
-      values[c].insert(row.cells[c]);
-      blanks[c] += static_cast<std::size_t>(std::count(row.cells[c].begin(), row.cells[c].end(), ' '));
+      const std::string cell = trimmed(row.cells[c]);
+      values[c].insert(cell);
+      if (has_letters(cell)) blanks[c] += static_cast<std::size_t>(std::ranges::count(cell, ' '));
     }
   }
   std::vector<std::size_t> texts;

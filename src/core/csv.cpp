@@ -19,14 +19,14 @@ bool ends_line(int c) { return c == '\n' || c == '\r' || c == kEnd; }
 bool is_blank(int c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// True for "1,5" and "-0,25": one comma, between digits.
+// True for "1,5", "-1.043,25" and "2,5e+04": one comma, between digits.
 bool has_decimal_comma(const std::string& cell) {
   const std::size_t comma = cell.find(',');
-  const std::size_t first = cell.starts_with('-') ? 1 : 0;
-  if (comma == std::string::npos || comma == first || comma + 1 == cell.size()) return false;
-  return std::all_of(cell.begin() + static_cast<std::ptrdiff_t>(first), cell.end(),
-                     [](char c) { return is_digit(c) || c == ','; }) &&
-         std::count(cell.begin(), cell.end(), ',') == 1;
+  if (comma == std::string::npos || comma == 0 || comma + 1 == cell.size()) return false;
+  return is_digit(cell[comma - 1]) && is_digit(cell[comma + 1]) && cell.find(',', comma + 1) == cell.npos &&
+         std::all_of(cell.begin(), cell.end(), [](char c) {
+           return is_digit(c) || std::string_view(",.' +-eE%").find(c) != std::string_view::npos;
+         });
 }
 
 }  // namespace
@@ -188,10 +188,17 @@ char CsvReader::find_delimiter() {
   char found = ',';
   std::size_t most = 1;  // cells of the first row
   bool commas = false;   // cut the rows into equally many cells
-  for (const char candidate : {',', ';', '\t', '|', ' ', ':'}) {
+  const Quoting of_tabs = given == Quoting::kCsv ? Quoting::kWholeCells : given;
+  for (const auto& [candidate, quoting] : {std::pair{',', given},
+                                           {';', given},
+                                           {'\t', of_tabs},
+                                           {'\t', given},
+                                           {'|', given},
+                                           {' ', given},
+                                           {':', given}}) {
     if (commas && candidate == ' ') return ',';
     delimiter_ = candidate;
-    quoting_ = candidate == '\t' && given == Quoting::kCsv ? Quoting::kWholeCells : given;
+    quoting_ = quoting;
     std::vector<std::size_t> cells;
     bool decimal_commas = false;
     try {

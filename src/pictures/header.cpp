@@ -117,11 +117,11 @@ PictureHeader bmp_header(Bytes file, const std::string& name) {
   const bool os2 = file.size() >= 26 && little_endian(file.subspan(14, 4)) == 12;
   if (!os2 && file.size() < 34) refuse(name, "the BMP is truncated");
   const std::uint64_t pixels = little_endian(file.subspan(10, 4));
-  const auto signed_number = [&](std::size_t at) {
-    return static_cast<std::int32_t>(little_endian(file.subspan(at, 4)));
+  const auto number = [&](std::size_t at, std::size_t bytes) {  // of 4 bytes: rows from the top down are < 0
+    return static_cast<std::int32_t>(little_endian(file.subspan(at, bytes)));
   };
-  const std::int64_t width = os2 ? little_endian(file.subspan(18, 2)) : signed_number(18);
-  const std::int64_t height = os2 ? little_endian(file.subspan(20, 2)) : signed_number(22);
+  const std::int64_t width = os2 ? number(18, 2) : number(18, 4);
+  const std::int64_t height = os2 ? number(20, 2) : number(22, 4);
   const std::uint64_t bits = little_endian(file.subspan(os2 ? 24 : 28, 2));
   const std::uint32_t compression = os2 ? 0 : little_endian(file.subspan(30, 4));
   PictureHeader header{.kind = PictureKind::kBmp, .stored = {std::abs(height), width}, .components = 3};

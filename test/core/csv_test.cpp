@@ -59,6 +59,7 @@ TEST_CASE("the delimiter is found") {
   CHECK(delimiter_of("image,level\n1,2\n") == ',');
   CHECK(delimiter_of("image;level\n1,5;2\n1;2,5\n") == ';');
   CHECK(delimiter_of("a b\tc d\n1 2\t3\n") == '\t');
+  CHECK(delimiter_of("a b\tc\n\"two\nlines\"\t3\n") == '\t');
   CHECK(delimiter_of("cell1.png  1.0 mono\ncell2.png 0.3 poly\n") == ' ');
   CHECK(delimiter_of("review;sentiment\n\"a, b; c\";1\nx, y, z;0\n") == ';');
   CHECK(delimiter_of("a,b,c\n1,2,3\n1,2\n") == ',');  // a short row does not change the result
@@ -100,6 +101,7 @@ TEST_CASE("a CSV may be UTF-16 or Windows-1252; rows can be read again") {
 TEST_CASE("decimal commas do not separate cells") {
   CHECK(delimiter_of("1,5;2,5;a\n3,25;4,5;b\n") == ';');
   CHECK(delimiter_of("1,5\t2,5\ta\n3,25\t4,5\tb\n") == '\t');
+  CHECK(delimiter_of("1,5e+03\ta\n-3,25e+02\tb\n") == '\t');
   CHECK(delimiter_of("a|b\n1|2\n") == '|');
   CHECK(delimiter_of("a:b\n1:2\n") == ':');
 }

@@ -81,12 +81,16 @@ TEST_CASE("every kind of PNG and BMP becomes gray and RGB as in Pillow") {
   }
 }
 
-TEST_CASE("an OS/2 BMP may be shorter than other headers") {
+TEST_CASE("an OS/2 BMP may be shorter than other headers; the rows of a BMP may begin at the top") {
   const TemporaryFolder folder;
   const std::string header("BM\36\0\0\0\0\0\0\0\32\0\0\0\14\0\0\0\1\0\1\0\1\0\30\0", 26);
   write_file(folder / "one.bmp", header + std::string("\3\2\1\0", 4));  // blue, green, red, padding
   CHECK(decode(folder / "one.bmp", 3).values == std::vector<std::uint8_t>{1, 2, 3});
   CHECK_THAT(error_in("short.bmp", header.substr(0, 25)), Contains("truncated"));
+  std::string rows("BM\76\0\0\0\0\0\0\0\66\0\0\0\50\0\0\0\1\0\0\0\376\377\377\377\1\0\30\0", 30);
+  rows.resize(54, '\0');
+  write_file(folder / "down.bmp", rows + std::string("\3\2\1\0\6\5\4\0", 8));
+  CHECK(decode(folder / "down.bmp", 3).values == std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6});
 }
 
 TEST_CASE("every kind of JPEG becomes gray and RGB as in Pillow, up to rounding, and upright") {

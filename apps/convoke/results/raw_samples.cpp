@@ -102,7 +102,7 @@ class TableEncoder {
   std::vector<std::size_t> columns(const data_prep::CsvHeader& header, const std::string& file) const {
     std::vector<std::size_t> columns;
     for (const data_prep::TableColumn& column : preparation_.columns()) {
-      columns.push_back(*data_prep::find_column(header, column.name, {}, file));
+      columns.push_back(data_prep::column_called(header, column.name, file));
     }
     return columns;
   }

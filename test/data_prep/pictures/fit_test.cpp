@@ -75,6 +75,15 @@ TEST_CASE("a part of an image is resized as if it were an image, even between pi
   }
 }
 
+TEST_CASE("an enlarged part may begin in the middle of a pixel, and the next output before it") {
+  Image slope{12, 12, 1, {}};
+  for (int i = 0; i < 144; ++i)
+    slope.values.push_back(static_cast<std::uint8_t>(10 * (i % 12) + 8 * (i / 12)));
+  std::vector<std::uint8_t> out(36);
+  resize(slope, {4.25, 4.25, 7.25, 7.25}, {6, 6}, out.data(), 6);
+  for (int i = 0; i < 36; ++i) CHECK(out[static_cast<std::size_t>(i)] == 72 + 5 * (i % 6) + 4 * (i / 6));
+}
+
 TEST_CASE("a picture that already has the size is stored unchanged by every fit") {
   const Image picture = read(kPictures / "large.png", 3);
   for (const std::string& fit : fit_names())

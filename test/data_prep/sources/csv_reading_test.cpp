@@ -114,6 +114,9 @@ TEST_CASE("a doubtful reading is a warning that names an option") {
   CHECK_THAT(taken(*fitted(points), "numbers"),
              Contains("warning: column \"size\"") && Contains("\"3.888\" is 3888") && Contains("--decimal"));
   CHECK(taken(*fitted(Csv("size,kind\n9.420,a\n3.888,b\n5.105,a\n")), "numbers").empty());
+  // A number with an exponent has no separators of thousands.
+  const Csv scientific("size;kind\n9.420e+01;a\n3.888e+02;b\n5.105e+01;a\n");
+  CHECK(values_of<float>(*fitted(scientific), 0)[0] == 94.2F);
   const auto dates = fitted(Csv("day,kind\n2020-01-05,a\n2020-02-01,b\n2020-01-05,a\n2020-02-01,b\n"));
   CHECK_THAT(taken(*dates, "categories"), Contains("warning: column \"day\""));
   const auto labels = fitted(Csv("target,size,class\n1,2,a\n2,1,b\n3,3,a\n1,5,b\n"));
@@ -130,6 +133,9 @@ TEST_CASE("texts without a header are found by their words; a title is skipped")
   const auto texts = Csv(reviews).open();
   CHECK(texts->catalog().class_names == Names{"ham", "spam"});
   CHECK_THAT(taken(*texts, "texts"), Contains("column \"column_2\": its cells have several words"));
+  const std::string numbers =
+      "\"- 1 043 \";x\n\"- 1 044 \";y\n\"- 1 045 \";x\n\"- 1 046 \";y\n\"2 047 000 \";x\n";
+  CHECK(fitted(Csv(numbers))->format().shape == convoke::Shape{1});
   const auto titled = fitted(Csv(table));
   CHECK(columns_of(*titled) == Names{"length", "width"});
   CHECK_THAT(taken(*titled, "title"), Contains("warning: 2 lines"));

@@ -48,6 +48,10 @@ TEST_CASE("columns are named, or found; a file need not have a header") {
   fit_all(*named);
   CHECK(named->format().shape == Shape{2});
   CHECK(values_of<float>(*named, 0)[1] == Approx(-1.2247449));
+  const auto by_position = Csv(kFlowers).open({.columns = {.label = "2", .features = {"width", "1"}}});
+  CHECK(by_position->catalog().class_names == named->catalog().class_names);
+  fit_all(*by_position);
+  CHECK(values_of<float>(*by_position, 0) == values_of<float>(*named, 0));
   const Csv plain("5.1;3.5;Iris-setosa\n4.9;3.0;Iris-virginica\n");
   const auto source = plain.open();
   CHECK(source->catalog().items.size() == 2);

@@ -26,9 +26,13 @@ inline constexpr std::array<std::string_view, 14> kPathColumns{
 inline constexpr std::array<std::string_view, 9> kTextColumns{
     "text", "review", "sentence", "tweet", "content", "comment", "message", "document", "phrase"};
 
-/// Returns the column called `given`; if that is empty, the first with a usual name (in lower case, in order
-/// of preference; case and surrounding blanks do not count), or none. Throws Error, with the nearest name, if
-/// the given column does not exist.
+/// Returns the column of this name. Throws Error, with the nearest name, if there is none.
+std::size_t column_called(const CsvHeader& header, const std::string& name,
+                          const std::filesystem::path& file);
+
+/// Returns the column called `given`, or else at this position (1, 2, ...); if that is empty, the first with
+/// a usual name (in lower case, in order of preference; case and surrounding blanks do not count), or none.
+/// Throws Error, with the nearest name, if the given column does not exist.
 std::optional<std::size_t> find_column(const CsvHeader& header, const std::string& given,
                                        std::span<const std::string_view> usual,
                                        const std::filesystem::path& file);
