@@ -184,7 +184,7 @@ void expect_no_empty_split(const SplitAssignment& splits) {
     if (std::find(splits.of_item.begin(), splits.of_item.end(), static_cast<std::int32_t>(s)) ==
         splits.of_item.end()) {
       throw Error(fmt::format("split \"{}\" would have no sample ({})", splits.names[s], splits.rule),
-                  "give it a larger fraction, or leave it out");
+                  "give it a larger fraction, leave it out, or form smaller groups (--group, --group-by)");
     }
   }
 }

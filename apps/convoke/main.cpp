@@ -88,7 +88,8 @@ int parse_and_run(int argc, char** argv) {
 
   // 2. The command that was chosen. --help and --version end here, before anything is set up.
   try {
-    if (argc > 1 && argv[1][0] != '-') convoke::find_in(kCommands, argv[1], "command");
+    if (argc < 2) throw convoke::Error("a command is missing", "convoke --help lists the commands");
+    if (argv[1][0] != '-') convoke::find_in(kCommands, argv[1], "command");
     parser.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == EXIT_SUCCESS) {
@@ -97,11 +98,14 @@ int parse_and_run(int argc, char** argv) {
       fmt::print("{}", text.str());
       return EXIT_SUCCESS;
     }
-    std::string name = "convoke";
-    for (const CLI::App* app = &parser; !app->get_subcommands().empty(); name += " " + app->get_name())
+    std::string name = "convoke", what = error.what();
+    const CLI::App* app = &parser;
+    for (; !app->get_subcommands().empty(); name += " " + app->get_name())
       app = app->get_subcommands().front();
-    convoke::mpi::Session::abort(convoke::Error(error.what(), name + " --help shows the options"),
-                                 kExitUsage);
+    std::vector<std::string> options;
+    for (const CLI::Option* option : app->get_options()) options.push_back(option->get_name());
+    for (const std::string& word : app->remaining()) what += convoke::did_you_mean(word, options);
+    convoke::mpi::Session::abort(convoke::Error(what, name + " --help shows the options"), kExitUsage);
   } catch (const convoke::Error& error) {
     convoke::mpi::Session::abort(error, kExitUsage);
   }

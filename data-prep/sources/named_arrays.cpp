@@ -117,7 +117,7 @@ std::string fault_of(T value) {
   constexpr double kMost = 1e15;  // below this, doubles hold all whole numbers
   const auto number = static_cast<double>(value);
   if (!(std::abs(number) < kMost) || std::trunc(number) != number)
-    return fmt::format("its label is {}", value);
+    return fmt::format("its label is {}, not the whole number of a class", value);
   return label_fault(static_cast<std::int64_t>(number));
 }
 

@@ -180,7 +180,10 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
     return {path, &find_in(kSources, "hdf5", "kind of source"), "by its ending"};
   }
   throw Error(fmt::format("{}: is not recognized as a source of samples{}", path.string(), contents_of(path)),
-              "known kinds: " + join(source_kinds()) + "; choose one with --kind");
+              (std::filesystem::is_directory(path)
+                   ? "pictures and texts need a sub-folder for each class, or a CSV with their labels; "
+                   : "") +
+                  ("known kinds: " + join(source_kinds())) + "; choose one with --kind");
 }
 
 }  // namespace

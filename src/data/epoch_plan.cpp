@@ -122,7 +122,7 @@ Holdout shard(std::span<const std::int32_t> labels, Sharding sharding, std::int6
   const auto samples = static_cast<std::int64_t>(labels.size());
   if (samples == 0 || (sharding != Sharding::kFull && samples < members)) {
     throw Error(fmt::format("{} samples cannot be shared among {} members", samples, members),
-                "use fewer members, or sharding \"full\"");
+                "use fewer members, or ensemble.shards = \"full\"");
   }
   const std::int64_t share = samples / members;
   if (!groups.empty()) {

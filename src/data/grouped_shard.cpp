@@ -47,7 +47,7 @@ Groups share_of(const Groups& groups, std::span<const std::size_t> member_of, st
   if (!mine.empty()) return mine;
   throw Error(fmt::format("{} groups of samples cannot be shared among {} members, so that each gets some",
                           groups.size(), members),
-              "use fewer members, or sharding \"full\"");
+              "use fewer members, or ensemble.shards = \"full\"");
 }
 
 // Moves whole groups, about this fraction of the samples, from `groups` to the result: at least one, and not

@@ -99,6 +99,14 @@ void distill(const Recipe& recipe, train::Job& job) {
   job.engine.loss = nn::distilled(job.model.loss, job.loop.distill.temperature, job.loop.distill.weight);
 }
 
+// Returns `place`. Throws Error that names the key if there is no such file.
+const std::string& existing(std::string_view key, const std::string& place) {
+  namespace fs = std::filesystem;
+  if (fs::exists(place) || fs::exists(place + ".index")) return place;  // TensorFlow's, which is refused
+  throw Error(fmt::format("{}: {}: no such file", key, place),
+              fmt::format("check {}, a path from the folder in which the program runs", key));
+}
+
 }  // namespace
 
 engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
@@ -161,7 +169,7 @@ std::shared_ptr<const run::InitialWeights> initial_weights(const Recipe& recipe,
                                                            const mpi::Communicator& world) {
   if (recipe.model.weights.empty()) return nullptr;
   return std::make_shared<const run::InitialWeights>(run::weights_from_root(world, [&] {
-    return interop::read_weights(recipe.model.weights, graph,
+    return interop::read_weights(existing("model.weights", recipe.model.weights), graph,
                                  {.zoo = recipe.model.zoo, .partial = recipe.model.partial});
   }));
 }
@@ -170,8 +178,9 @@ std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Datase
                                         const mpi::Communicator& world) {
   const std::string& place = recipe.train.loop.distill.teacher;
   if (place.empty()) return std::nullopt;
-  run::ModelSet teacher =
-      run::models_from_root(world, [&] { return interop::read_model(interop::find_model(place)).models; });
+  run::ModelSet teacher = run::models_from_root(world, [&] {
+    return interop::read_model(interop::find_model(existing("train.distill.teacher", place))).models;
+  });
   train::require_fit(teacher.description, place, dataset.info(), dataset.file());
   const std::string other_names =
       train::require_same_classes(teacher.description, place, dataset.info(), dataset.file());

@@ -89,7 +89,7 @@ fs::path find_recipe(const std::string& recipe) {
   const std::vector<std::string> networks = nn::zoo_names();
   names.insert(names.end(), networks.begin(), networks.end());
   const bool is_path = recipe.find('/') != std::string::npos || recipe.ends_with(".toml");
-  if (is_path) throw MissingFile(fmt::format("unknown recipe \"{}\"", recipe), hint);
+  if (is_path) throw MissingFile(fmt::format("unknown recipe \"{}\": no such file", recipe), hint);
   throw Error(fmt::format("unknown recipe \"{}\"{}", recipe, did_you_mean(recipe, names)), hint);
 }
 

@@ -70,7 +70,8 @@ void require_unfinished(const train::Job& job, const run::RunFolder& folder) {
   if (!saved.empty() && !differing.empty()) {
     throw Error(
         fmt::format("{}: its resume fingerprint differs ({})", name, join(differing, "; ")),
-        "resume with the recipe of that run (convoke train --resume RUN), or train in another folder");
+        "resume with the recipe of that run (convoke train --resume RUN), or train in another folder; "
+        "--set model.weights=RUN starts from its model");
   }
   const fs::path summary = folder.file("summary.json");
   if (!fs::exists(summary) && !fs::exists(folder.model()) && !fs::exists(folder.ensemble())) return;

@@ -253,7 +253,7 @@ constexpr std::array kTrainKeys{
     TrainKey{
         {.name = "early_stopping",
          .help = "a table, e.g. `{ patience = 5 }`: training stops after this many validations that were not "
-                 "better than the best. Needs `data.validation_split`",
+                 "better than the best. Needs `data.validation_split`; `{}`: off",
          .tables = train::EarlyStopping::tables,
          .type = "table"},
         read_part<train::EarlyStopping::read, &train::LoopOptions::early_stopping>,

@@ -244,7 +244,8 @@ void Checkpoints::require_same_fingerprint(const std::filesystem::path& file,
   if (differing.empty()) return;
   throw ForeignFingerprint(
       fmt::format("{}: its resume fingerprint differs ({})", file.string(), join(differing, "; ")),
-      "resume with the recipe of that run (convoke train --resume RUN), or train in another folder");
+      "resume with the recipe of that run (convoke train --resume RUN), or train in another folder; "
+      "--set model.weights=RUN starts from its model");
 }
 
 void Checkpoints::require_resumable() const {

@@ -249,7 +249,8 @@ namespace {
 ModelSet models_of(const hdf5::File& file) {
   const std::string format = read_format(file, kModelVersion);
   if (format != "model" && format != "ensemble") {
-    throw Error(fmt::format("{}: holds a {}, not a model", file.file().string(), format));
+    throw Error(fmt::format("{}: holds a {}, not a model", file.file().string(), format),
+                "pass a model file, a run or a recipe; a recipe names its dataset by data.path");
   }
   ModelSet models{.description = read_description(file), .members = {}, .ensemble = format == "ensemble"};
   const std::vector<engine::CanonicalParameter> parameters =

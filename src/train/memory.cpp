@@ -164,8 +164,9 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
                                   : "are",
         table(need, checkpoint, resident));
     const std::string ways = what_fits(demand, checkpoint, left, node.size());
-    hint = ways.empty() ? "use a smaller network or input, or a node with more memory"
-                        : "each of these alone would fit: " + ways;
+    hint = !ways.empty()               ? "each of these alone would fit: " + ways
+           : job.memory.node_bytes > 0 ? "raise run.memory_mib, or use a smaller network or input"
+                                       : "use a smaller network or input, or a node with more memory";
   }
   what = mpi::first_text(world, what);
   hint = mpi::first_text(world, hint);

@@ -113,9 +113,12 @@ TEST_CASE("a network too large for the memory is refused before the first step, 
     refused.once(std::string("\n  ") + part);
   }
   refused.shows("but 0 B of run.memory_mib = 1 are left");
-  refused.shows("hint: use a smaller network or input, or a node with more memory");
+  refused.shows("hint: raise run.memory_mib, or use a smaller network or input");
   CHECK_FALSE(fs::exists(place / "run"));
   CHECK(place.train("run", "--set run.memory_mib=100000", 2).code == 0);
+  place.run("summary data.h5")
+      .ends(1)
+      .shows("holds a dataset, not a model\n  hint: pass a model file, a run or");
 }
 
 TEST_CASE("a run takes the predicted memory, and settings that the hint names fit") {

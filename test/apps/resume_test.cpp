@@ -37,7 +37,14 @@ TEST_CASE("a resumed run accepts and stores changes that do not affect its resul
   const auto go_on = [&](const std::string& more) { return place.run("train --quiet --resume run " + more); };
   go_on("--set train.batch=16")
       .ends(1)
-      .shows("its resume fingerprint differs (train.batch: 32 in the checkpoint, 16 now)");
+      .shows("its resume fingerprint differs (train.batch: 32 in the checkpoint, 16 now)")
+      .shows("--set model.weights=RUN starts from its model");
+  CHECK(place.run("train recipe.toml --quiet --output next --set train.batch=16 --set model.weights=run")
+            .code == 0);
+  place.run("train recipe.toml --set model.weights=none").ends(1).shows("model.weights: none: no such file");
+  place.run("train recipe.toml --set train.distill.teacher=none")
+      .ends(1)
+      .shows("train.distill.teacher: " + (fs::canonical(place / ".") / "none").string() + ": no such file");
   go_on("--set train.epochs=2 --set run.threads=2").ends(0);
   CHECK_THAT(bytes_of(place / "run/recipe.toml"), Contains("epochs = 2\n"));
   go_on("--set train.epochs=1")

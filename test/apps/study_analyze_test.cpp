@@ -43,6 +43,8 @@ TEST_CASE("study analyze derives the papers' columns again, and reports the wron
 TEST_CASE("a study is named by its folder") {
   const Files place;
   fs::create_directories(place / "first");
+  place.refuses("study analyze first", "first: is not a study folder: it has no study.toml");
+  write_file(place / "first/study.toml", "recipe = \"mnist-sync\"\n");
   place.refuses("study analyze first", "no run of this study has ended yet");
   write_file(place / "first/measurements.csv", "ranks,seconds\n1,10\n2,6.25\n");
   for (const char* command : {"analyze first", "analyze first/", "table first --show makespan_seconds"})

@@ -46,6 +46,7 @@ TEST_CASE("one measurement serves several links") {
   CHECK(two.times("\"bytes_per_second\":1250000000.0") == 2);
   CHECK(place.run(predict + "--bandwidth 1Gbit,2Gbit,3Gbit")
             .times("--latency has 2 values, --bandwidth 3 values") == 1);
+  place.run(predict + "--bandwidth 100").ends(2).shows("--bandwidth: Missing mandatory unit");
 }
 
 TEST_CASE("members that do not communicate, and a network of zero bandwidth, are not predicted") {

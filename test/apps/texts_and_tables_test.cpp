@@ -197,7 +197,7 @@ TEST_CASE("a table in Windows-1252 with an index and decimal commas is predicted
 TEST_CASE("a model that was not trained on texts or tables refuses them") {
   const Place place;
   REQUIRE(place.train("run").code == 0);
-  CHECK(place.run("predict run --text good").says("the model does not take texts"));
+  place.run("predict run --text good").ends(1).shows("does not take texts\n  hint: it takes pictures");
   write_file(place / "rows.csv", "a,b\n1,2\n");
   const Outcome rows = place.run("predict run rows.csv").ends(1);
   rows.shows("rows.csv: the model takes neither texts nor rows of tables").shows("it takes pictures");

@@ -142,6 +142,7 @@ mix_probability = 0.5
 members = 4
 [run]
 keep_best = 2
+cache_mib = 100
 )");
   CHECK_FALSE(recipe.augment.changes_anything());
   CHECK(recipe.model.notes ==
@@ -157,7 +158,8 @@ keep_best = 2
             "train.emulate_bf16 = true has no effect without train.precision = \"bf16\"",
             "train.state_precision = \"bf16\" has no effect with an optimizer that has no state",
             "ensemble.members = 4 has no effect without train.mode = \"ensemble\"",
-            "run.keep_best = 2 has no effect without data.validation_split"});
+            "run.keep_best = 2 has no effect without data.validation_split",
+            "run.cache_mib = 100 has no effect without model.cache_features"});
 
   const std::string used =
       "[augment]\nhue_range = 0.1\nrandom_crop = 2\nfill_mode = \"constant\"\ncval = 3\n";

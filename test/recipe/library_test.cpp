@@ -50,7 +50,7 @@ TEST_CASE("a recipe is found as a file, a folder and by name") {
   CAPTURE(error);
   CHECK(error.find("unknown recipe \"digit\" (did you mean \"digits\"?) | known: ") == 0);
   CHECK_THAT(not_found((folder.path() / "own").string()), Contains("has no recipe.toml"));
-  CHECK(not_found((folder.path() / "no/recipe.toml").string()).find("unknown recipe") == 0);
+  CHECK_THAT(not_found((folder.path() / "no/recipe.toml").string()), Contains("recipe.toml\": no such file"));
   CHECK(Recipe::load("digits").name == "digits");
   CHECK(Recipe::load(folder.write("own/other.toml", kDigits).string()).name == "other");
   const fs::path dotted = folder.write("exp-0.1/recipe.toml", kDigits).parent_path();

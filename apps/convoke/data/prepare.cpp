@@ -236,7 +236,7 @@ int prepare(const PrepareOptions& options) {
 std::function<int()> add_prepare(CLI::App& parser) {
   auto options = std::make_shared<PrepareOptions>();
   data_prep::PrepareOptions& work = options->work;
-  add_option(parser, "source", work.source, "SOURCE", "The file or folder with the samples")->required();
+  add_option(parser, "SOURCE", work.source, "SOURCE", "The file or folder with the samples")->required();
   add_option(parser, "-o,--output", work.output, "FILE",
              "The dataset to write: a file, or a folder with --shards (required without --dry-run)");
   add_option(parser, "--kind", work.kind, "KIND",

@@ -129,8 +129,10 @@ TextEncoder text_encoder(const std::string& input, const run::ModelDescription& 
   if (kind_of(model) == "text") return TextEncoder(model);
   throw Error(
       fmt::format("{}: the model does not take texts", input),
-      "the vocabulary of words is in a dataset of `convoke prepare`, and in the folder of a run on it: "
-      "pass this folder");
+      model.graph.input_shape().rank() == 3
+          ? "it takes pictures: pass their files"
+          : "the vocabulary of words is in a dataset of `convoke prepare`, and in the folder of a run on it: "
+            "pass this folder");
 }
 
 /// The cells of a column whose values training lacked.

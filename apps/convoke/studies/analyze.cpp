@@ -99,8 +99,7 @@ int study_analyze(const StudyAnalyzeOptions& options) {
 
 std::function<int()> add_study_analyze(CLI::App& parser) {
   auto options = std::make_shared<StudyAnalyzeOptions>();
-  add_option(parser, "tables", options->tables, "STUDY", "Folders of studies, or tables of times")
-      ->required();
+  add_option(parser, "STUDY", options->tables, "STUDY", "Folders of studies, or tables of times")->required();
   add_option(parser, "--machine-devices", options->analysis.scaling.machine_devices, "N",
              "Number of cores or devices of the whole machine, to show the efficiency that is divided by it")
       ->check(in_range(1, 1'000'000'000));

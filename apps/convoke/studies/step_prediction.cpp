@@ -290,6 +290,8 @@ std::function<int()> add_study_predict(CLI::App& parser) {
   auto options = std::make_shared<StudyPredictOptions>();
   const std::map<std::string, double> times{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   const std::map<std::string, double> rates{{"Mbit", 1e6 / 8}, {"Gbit", 1e9 / 8}, {"MB", 1e6}, {"GB", 1e9}};
+  constexpr auto with_unit = static_cast<CLI::AsNumberWithUnit::Options>(
+      CLI::AsNumberWithUnit::CASE_INSENSITIVE | CLI::AsNumberWithUnit::UNIT_REQUIRED);
   add_recipe_options(parser, *options);
   add_option(parser, "--ranks", options->ranks, "N,...", "Numbers of ranks; 1,2,4,...,1024 by default")
       ->delimiter(',')
@@ -301,13 +303,13 @@ std::function<int()> add_study_predict(CLI::App& parser) {
              "Time of a message between nodes, one way, such as 2us, for each link; by default measured, or "
              "20us")
       ->delimiter(',')
-      ->transform(CLI::AsNumberWithUnit(times).description(""))
+      ->transform(CLI::AsNumberWithUnit(times, with_unit).description(""))
       ->check(positive());
   add_option(parser, "--bandwidth", options->bandwidth, "RATE,...",
              "Data per second between nodes, one way, such as 100Gbit or 1Gbit,10Gbit for two links; by "
              "default measured, or 8.8Gbit")
       ->delimiter(',')
-      ->transform(CLI::AsNumberWithUnit(rates).description(""))
+      ->transform(CLI::AsNumberWithUnit(rates, with_unit).description(""))
       ->check(positive());
   add_option(parser, "--core-share", options->core_share, "SHARE",
              "Share of a transfer between nodes that keeps a core busy, 0 with RDMA; by default that of "

@@ -181,6 +181,11 @@ std::string title_of(const fs::path& study) {
 
 study::PublishedTable read_measurements(const fs::path& study) {
   if (fs::is_directory(study) && !fs::exists(table_of(study))) {
+    if (!fs::exists(study_file(study))) {
+      throw Error(fmt::format("{}: is not a study folder: it has no study.toml and no measurements.csv",
+                              study.string()),
+                  "pass the folder of a study, or a table of times");
+    }
     const std::string command = fmt::format(
         "convoke study {} --output {}", shell_word(study_file(study).string()), shell_word(study.string()));
     if (has_results_of_jobs(study)) {

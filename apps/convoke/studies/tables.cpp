@@ -46,8 +46,7 @@ int study_table(const StudyTableOptions& options) {
 
 std::function<int()> add_study_table(CLI::App& parser) {
   auto options = std::make_shared<StudyTableOptions>();
-  add_option(parser, "tables", options->tables, "STUDY", "Folders of studies, or tables of times")
-      ->required();
+  add_option(parser, "STUDY", options->tables, "STUDY", "Folders of studies, or tables of times")->required();
   add_option(parser, "--rows", options->pivot.rows, "COORDINATE",
              "The coordinate with a row for each of its values")
       ->capture_default_str();
@@ -58,7 +57,7 @@ std::function<int()> add_study_table(CLI::App& parser) {
       ->required()
       ->delimiter(',');
   add_option(parser, "--only", options->only, "COORDINATE=VALUE",
-             "Show only the configurations that have this value; may be repeated")
+             "Show only the configurations that have this value")
       ->allow_extra_args(false);
   parser.add_flag("--markdown", options->markdown, "Print the table in Markdown");
   parser.footer(kTableHelp);

@@ -299,7 +299,7 @@ std::function<int()> add_supervise(CLI::App& parser) {
              "follows no progress")
       ->capture_default_str();
   CLI::Option* const command =
-      add_option(parser, "command", options->command, "COMMAND",
+      add_option(parser, "COMMAND", options->command, "COMMAND",
                  "The command, after --: convoke train with --output RUN or --resume RUN, and its launcher");
   CLI::Option* const ended =
       add_option(parser, "--ended", options->ended, "CODE",

@@ -273,6 +273,8 @@ TEST_CASE("a repeated run decodes pictures again that have changed") {
 TEST_CASE("a folder that is no source is told with what it holds") {
   const TemporaryFolder folder;
   CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("source of samples: it is empty"));
+  CHECK_THAT(hint_of([&] { open_source(folder.path()); }),
+             StartsWith("pictures and texts need a sub-folder"));
   for (int i = 0; i < 8; ++i) fs::create_directory(folder / ("c" + std::to_string(i)));
   CHECK_THAT(error_of([&] { open_source(folder.path()); }),
              Contains("it holds c0/ (empty), c1/ (empty)") && Contains("c4/ (empty) and 3 more"));

@@ -144,7 +144,8 @@ TEST_CASE("invalid labels, tokens and values are the fault of their sample") {
         Faults{"x[2]: its label is -1; labels must be 0, 1, 2, ..., below 1000000",
                "x[7]: its label is 1099511627776; labels must be 0, 1, 2, ..., below 1000000"});
   CHECK(faults_of(*open_source(kContainers / "fault_label_numbers.npz")) ==
-        Faults{"x[2]: its label is 0.5", "x[7]: its label is nan"});
+        Faults{"x[2]: its label is 0.5, not the whole number of a class",
+               "x[7]: its label is nan, not the whole number of a class"});
   CHECK(faults_of(*open_source(kContainers / "fault_one_hot.npz")) ==
         Faults{"x[1]: its label is not one-hot; each sample needs exactly one class",
                "x[3]: its label is not one-hot; each sample needs exactly one class"});
