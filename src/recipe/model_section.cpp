@@ -65,8 +65,8 @@ constexpr std::array kModelKeys{
          .effect = Effect::kNone,
          .help = "a file or a run folder to start from, e.g. `model.h5`, safetensors, Keras "
                  "([interop.md](interop.md)): parameters that match in name and shape are loaded, the others "
-                 "are initialized, and the run reports both. Parameters of the file that the network lacks "
-                 "are an error unless `partial` is true"}),
+                 "are initialized, and the run reports both. An ensemble gives its first member. "
+                 "Parameters of the file that the network lacks are an error unless `partial` is true"}),
     key<&ModelRecipe::partial>(
         {.name = "partial",
          .effect = Effect::kNone,
