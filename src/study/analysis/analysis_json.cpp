@@ -169,9 +169,7 @@ Value of(const TimeToAccuracy& t) {
 }
 
 Value of(const Cost& c) {
-  Settings s = to_settings(c.at);
-  s.set("machine", c.machine);
-  s.set("terms", c.terms);
+  Settings s = to_settings(c.at, c.machine, c.terms);
   s.set("nodes", c.nodes);
   s.set("price_per_hour", c.price_per_hour);
   s.set("seconds", c.seconds);
@@ -186,11 +184,8 @@ Value of(const Cost& c) {
 }
 
 Value of(const ParetoPoint& point) {
-  Settings s = to_settings(point.at);
-  if (!point.machine.empty()) {
-    s.set("machine", point.machine);
-    s.set("terms", point.terms);
-  }
+  Settings s =
+      point.machine.empty() ? to_settings(point.at) : to_settings(point.at, point.machine, point.terms);
   s.set("seconds", point.seconds);
   s.set("cost", point.cost);
   s.set("accuracy", point.accuracy);

@@ -251,9 +251,7 @@ TextTable table_of(std::span<const Offer> offers, const std::string& currency) {
 Value to_value(std::span<const Offer> offers) {
   Value::Array list;
   for (const Offer& offer : offers) {
-    Settings s = to_settings(offer.at);
-    s.set("machine", offer.machine);
-    s.set("terms", offer.terms);
+    Settings s = to_settings(offer.at, offer.machine, offer.terms);
     s.set("nodes", offer.nodes);
     s.set("transfer_seconds", offer.transfer_seconds);
     s.set("training_seconds", offer.training_seconds);

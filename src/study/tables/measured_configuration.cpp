@@ -136,6 +136,14 @@ Settings to_settings(const Coordinates& at) {
   return s;
 }
 
+Settings to_settings(const Coordinates& at, const std::string& machine, const std::string& terms) {
+  Settings s = to_settings(on_any_machine(at));
+  if (!at.machine.empty()) s.set("measured_on", at.machine);
+  s.set("machine", machine);
+  s.set("terms", terms);
+  return s;
+}
+
 std::string run_name(const Coordinates& at) {
   std::string name = fmt::format("{}-{}-{}x{}", at.system, at.mode, at.ranks, at.threads);
   if (at.fraction != 1) name += fmt::format("-p{:.4g}", at.fraction);

@@ -152,6 +152,18 @@ TEST_CASE(
   CHECK(best.size() == 2);
 }
 
+TEST_CASE("JSON names the machine of the price and that of the runs, if they ran on several") {
+  const auto times = with(runs("sync", 1, {100, 101}), &Measurement::machine, "old") +
+                     with(runs("sync", 1, {50, 51}), &Measurement::machine, "new");
+  const auto machines = machines_of(kTwo);
+  const Analysis analysis = analyze(times, {.machines = machines});
+  const convoke::Settings costs = to_settings(analysis);
+  for (const convoke::Value& list : {to_value(offers_of(analysis, machines, {})), *costs.find("costs")}) {
+    CHECK_THAT(list.to_string(), Contains("measured_on = \"old\"") && Contains("measured_on = \"new\"") &&
+                                     Contains("machine = \"large\""));
+  }
+}
+
 TEST_CASE("workers that were not measured are predicted and marked; no time is ruled out by a mean alone") {
   const auto times = with_accuracy(runs("sync", 1, {999, 1000, 1001}) + runs("sync", 2, {549, 550, 551}) +
                                        runs("sync", 4, {324, 325, 326}),

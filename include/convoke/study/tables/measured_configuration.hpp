@@ -104,6 +104,10 @@ std::string to_string(const Coordinates& at);
 /// Returns the coordinates for JSON, without ranks and a machine that are unknown.
 Settings to_settings(const Coordinates& at);
 
+/// Returns the same for a training on a machine with a price: "machine" and its terms are those of the price,
+/// and "measured_on" is the machine of the runs, if it is set.
+Settings to_settings(const Coordinates& at, const std::string& machine, const std::string& terms);
+
 /// Returns a configuration's name for folders, "mnist-sync-sync-2x1-p0.5", with "-emulated" at the end:
 /// characters other than letters, digits, dot, plus and minus become "_".
 std::string run_name(const Coordinates& at);
