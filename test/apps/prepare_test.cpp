@@ -42,6 +42,7 @@ TEST_CASE("data.path may be a source: it is prepared once, in the cache") {
     return place.run("train small.toml --quiet --output " + output,
                      cache + (ranks == 1 ? "" : mpirun(ranks)));
   };
+  CHECK(place.run("doctor small.toml --quick").says("warning  recipe"));  // it would train, so it is no error
   train("a", 2).ends(0).shows("/idx: not a dataset but a source; preparing");
   train("b", 1).ends(0).shows("/idx: not a dataset but a source; using the prepared");
 

@@ -8,6 +8,7 @@
 
 #include "cli/options.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/doctor/examination.hpp"
 #include "convoke/doctor/processor.hpp"
@@ -128,20 +129,26 @@ Examined examine(const DoctorOptions& options, const std::optional<recipe::Recip
   std::optional<PlannedJob> planned;
   std::vector<doctor::Finding> unfit;
   if (recipe) {
-    std::string wrong, hint;
+    std::string wrong, hint, source;
     try {
       const std::filesystem::path path = recipe::resolve_dataset(*recipe);
       if (data_prep::is_source(path)) {
-        throw Error(
-            fmt::format("{}: not a dataset but a source of samples, which training would prepare first",
-                        path.string()),
-            "make a dataset from it: convoke prepare");
+        source = path.string();
+      } else {
+        planned.emplace(*recipe, path, examined.binding.machine.threads_for(threads), world);
       }
-      planned.emplace(*recipe, path, examined.binding.machine.threads_for(threads), world);
     } catch (const Error& error) {
       wrong = error.what(), hint = error.hint();
     }
     unfit = complaints(wrong, hint, world);
+    if (world.root() && !source.empty()) {
+      unfit.push_back({.severity = doctor::Severity::kWarning,
+                       .subject = "recipe",
+                       .evidence = source + ": a source of samples, which training prepares first; without "
+                                            "a dataset the recipe is not checked",
+                       .fix = fmt::format("convoke prepare {} --output FILE.h5, and data.path = \"FILE.h5\"",
+                                          shell_word(source))});
+    }
     if (mpi::any_of(world, !planned)) planned.reset();
   }
   if (planned) {

@@ -182,7 +182,7 @@ constexpr std::array kKinds{JobKind{"train", plan_train}, JobKind{"ensemble", pl
 slurm::Layout JobRequest::layout(const slurm::Workload& workload, int threads) const {
   if (workload.node_bytes == 0) {
     fmt::print(stderr,
-               "warning: {} does not exist yet, so the requested memory does not include its samples\n"
+               "warning: there is no dataset {} yet, so the requested memory does not include its samples\n"
                "  hint: if they are many, add their size to --mem in the scripts\n",
                recipe.data.path);
   }
