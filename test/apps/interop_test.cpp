@@ -94,6 +94,7 @@ TEST_CASE("weights of a published network come with the normalization that they 
       .shows("pixels are normalized as \"imagenet\"")
       .never("as the file of weights expects");
   CHECK(scores("raw.h5") == scores("run/model.h5"));
+  place.run("import run.safetensors --zoo squeezenet1.1 --output no.h5").ends(1).shows("add --classes N");
   place.run("import other.h5 --normalize standard --output no.h5").ends(1).shows("--normalize none");
 
   // A layer more, as in the file of a larger network.

@@ -157,7 +157,7 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
             .says("wrong.csv: has no column \"length\" (did you mean \"lenght\"?)"));
   write_file(here / "word.csv", "color,length,weight\nred,120,3\nred,long,3\n");
   CHECK(here.run("predict run word.csv").says("word.csv:3: column \"length\": \"long\" is not a number"));
-  CHECK(here.run("predict run --text good").says("--text: the model does not take texts"));
+  CHECK(here.run("predict run --text good").says("does not take texts\n  hint: it takes rows of a table"));
 }
 
 TEST_CASE("a table in Windows-1252 with an index and decimal commas is predicted as it was trained") {

@@ -90,9 +90,11 @@ interop::Imported read_for_zoo(const ImportOptions& options) {
       options.file, graph, {.zoo = options.zoo, .prefix = options.prefix, .partial = options.partial});
   if (!weights.initialized.empty()) {
     throw Error(
-        fmt::format("{}: has not all weights of {}: {}", options.file, options.zoo, weights.describe()),
-        fmt::format("train the others: convoke train RECIPE --set model.zoo={} --set model.weights={}",
-                    options.zoo, options.file));
+        fmt::format("{}: lacks weights of {}: {}", options.file, options.zoo, weights.describe()),
+        fmt::format(
+            "if only the last layer differs, add --classes N with its number of outputs; otherwise train "
+            "the others, with zoo = \"{}\" and weights = \"{}\" in [model] of a recipe",
+            options.zoo, options.file));
   }
   interop::Imported imported{.models = {.description = {.graph = std::move(graph),
                                                         .normalization = std::move(weights.normalization),

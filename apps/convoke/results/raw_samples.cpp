@@ -129,8 +129,9 @@ TextEncoder text_encoder(const std::string& input, const run::ModelDescription& 
   if (kind_of(model) == "text") return TextEncoder(model);
   throw Error(
       fmt::format("{}: the model does not take texts", input),
-      model.graph.input_shape().rank() == 3
-          ? "it takes pictures: pass their files"
+      model.graph.input_shape().rank() == 3 ? "it takes pictures: pass their files"
+      : kind_of(model) == "table"
+          ? "it takes rows of a table: pass a .csv with its columns"
           : "the vocabulary of words is in a dataset of `convoke prepare`, and in the folder of a run on it: "
             "pass this folder");
 }
