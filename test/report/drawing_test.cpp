@@ -70,6 +70,10 @@ TEST_CASE("positions along an axis have labels if there is room, otherwise round
   for (std::size_t r = 0; r < 16; ++r) within.table.rows[r][0] = Cell::number(1 + static_cast<double>(r) / 8);
   CHECK(labels(drawing_of(within).along) == Labels{"1", "1.5", "2", "2.5"});
   CHECK(labels(drawing_of(line({5})).along) == Labels{"1"});
+  Chart bins = line({1, 1, 1});  // a long label needs more room
+  for (std::size_t r = 0; r < 3; ++r)
+    bins.table.rows[r][0] = Cell::number(std::array{18.8897, 23.5721, 67.8962}[r], 6);
+  CHECK(labels(drawing_of(bins).along) == Labels{"20", "30", "40", "50", "60"});
 }
 
 TEST_CASE("bins of a histogram end where the next begins, and the last bin is as wide as the one before") {

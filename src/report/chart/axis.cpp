@@ -157,10 +157,14 @@ Axis name_axis(const Chart& chart) {
 }
 
 Axis place_axis(const Chart& chart, std::optional<double> end) {
-  constexpr double kRoom = 0.08;  // share of the axis, for a label
+  constexpr double kRoom = 0.02;  // share of the axis, for a letter of a label
   std::set<double> places;
+  std::size_t longest = 4;
   for (const std::vector<Cell>& row : chart.table.rows) {
-    if (const double x = row.front().as_double(); std::isfinite(x)) places.insert(x);
+    if (const double x = row.front().as_double(); std::isfinite(x)) {
+      places.insert(x);
+      longest = std::max(longest, tick_label(x).size());
+    }
   }
   Axis axis;
   if (const std::vector<double> doublings = doublings_of(chart, places); !doublings.empty()) {
@@ -169,7 +173,8 @@ Axis place_axis(const Chart& chart, std::optional<double> end) {
     axis.low = *places.begin();
     axis.high = end.value_or(*places.rbegin());
     const double length = axis.high - axis.low;
-    const auto close = [&](double a, double b) { return b - a < kRoom * length; };
+    const double room = kRoom * static_cast<double>(longest) * length;
+    const auto close = [&](double a, double b) { return b - a < room; };
     const bool whole = std::ranges::all_of(places, [](double x) { return x == std::floor(x); });
     if (std::ranges::adjacent_find(places, close) == places.end()) {
       for (const double x : places) axis.ticks.push_back({x, tick_label(x)});
