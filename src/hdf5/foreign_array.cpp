@@ -14,6 +14,22 @@ Handle type_of(const Handle& dataset, const std::string& where) {
   return own(H5Dget_type(dataset.get()), H5Tclose, where, "cannot read its type");
 }
 
+void require_filters(const Handle& dataset, const std::string& where) {
+  const Handle plist = own(H5Dget_create_plist(dataset.get()), H5Pclose, where, kUnreadable);
+  const int filters = check(H5Pget_nfilters(plist.get()), where, kUnreadable);
+  for (unsigned i = 0; i < static_cast<unsigned>(filters); ++i) {
+    char name[32] = "";
+    unsigned flags = 0, config = 0;
+    std::size_t values = 0;
+    const auto filter =
+        check(H5Pget_filter2(plist.get(), i, &flags, &values, nullptr, sizeof name, name, &config), where,
+              kUnreadable);
+    if (H5Zfilter_avail(filter) > 0) continue;
+    throw Error(fmt::format("{}: is compressed by \"{}\", which HDF5 cannot read here", where, name),
+                "store it again, for example with compression=\"gzip\" in h5py");
+  }
+}
+
 }  // namespace
 
 ForeignArray::ForeignArray(Handle handle, const ForeignArray& from)
@@ -21,6 +37,7 @@ ForeignArray::ForeignArray(Handle handle, const ForeignArray& from)
 
 ElementType ForeignArray::readable_type() const {
   const LibraryLock lock;
+  require_filters(handle_, where());
   const Handle type = type_of(handle_, where());
   const std::size_t bytes = check_size(H5Tget_size(type.get()), where(), kUnreadable);
   switch (check(H5Tget_class(type.get()), where(), kUnreadable)) {

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "convoke/hdf5/foreign_array.hpp"
 #include "convoke/os/file.hpp"
 #include "hdf5/library.hpp"
 #include "support/catch.hpp"
@@ -341,6 +342,8 @@ TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a us
   CHECK(file.read<float>("int16") == std::vector<float>{1, -2, 300, 4});
   CHECK_FALSE(file.dataset("gzip").raw_offset().has_value());
   CHECK(file.read<std::uint8_t>("gzip")[23] == 23);
+  CHECK_THAT(error_of([&] { ForeignArray(file.dataset("lzf")).readable_type(); }),
+             Contains("/lzf: is compressed by \"lzf\", which HDF5 cannot read here") && Contains("gzip"));
   CHECK_THAT(error_of([&] { file.read<float>("compact_text"); }),
              Contains("it holds other values than numbers"));
   CHECK(file.group("group").children() == std::vector<std::string>{"a", "z"});

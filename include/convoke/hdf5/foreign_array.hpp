@@ -18,7 +18,8 @@ class ForeignArray : public Dataset {
 
   /// Returns the smallest type that holds every value of the stored type, which may be another number
   /// (int8, uint16, float16, ...), a boolean or an enumeration. kOther: none does.
-  /// For uint64 it is int64: HDF5 replaces larger values by the largest.
+  /// For uint64 it is int64: HDF5 replaces larger values by the largest. Throws Error if the array is
+  /// compressed by a filter that HDF5 lacks.
   ElementType readable_type() const;
 
   /// Returns the extents of a chunk, which is read as a whole; none if the array is not chunked.

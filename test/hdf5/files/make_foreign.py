@@ -13,6 +13,7 @@ with h5py.File("foreign.h5", "w", userblock_size=512) as f:
     f.create_dataset("little_endian", data=np.array([1, 2, -3], "<i4"))
     f.create_dataset("int16", data=np.array([[1, -2], [300, 4]], "i2"))
     f.create_dataset("gzip", data=np.arange(24, dtype="u1").reshape(2, 3, 4), chunks=(1, 3, 4), compression="gzip")
+    f.create_dataset("lzf", data=np.arange(24, dtype="u1"), compression="lzf")   # HDF5 itself does not know it
     f.create_dataset("compact_text", data="text")
     f.create_dataset("group/z", data=np.float64(2.5))
     f.create_dataset("group/a", data=np.zeros((0, 3), "f4"))
