@@ -213,6 +213,7 @@ char CsvReader::find_delimiter() {
     go_to(begin);
     line_ = line;
     if (cells.empty() || cells.front() < 2) continue;
+    if (candidate == ' ' && found == '\t' && cells.front() == most) continue;  // these blanks are tabs
     const bool equal =
         std::all_of(cells.begin(), cells.end(), [&](std::size_t n) { return n == cells.front(); });
     if (equal && candidate == ',') {
