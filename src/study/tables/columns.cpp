@@ -125,8 +125,11 @@ std::string mark_named(const std::string& written) {
   return found == kRenamedMarks.end() ? written : std::string(found->now);
 }
 
+// Marks may be written as the program prints them: "OVERSUBSCRIBED, CONTENDED".
 void read_marks(TableRow& row, std::string_view, const std::string& cell, double) {
-  std::istringstream in(cell);
+  std::string list = lower_case(cell);
+  std::ranges::replace(list, ',', ';');
+  std::istringstream in(list);
   for (std::string mark; std::getline(in, mark, ';');) {
     if (mark = trimmed(mark); !mark.empty()) row.measurement.marks.push_back(mark_named(mark));
   }

@@ -172,7 +172,9 @@ const Printed* TableRow::find(std::string_view column) const {
 }
 
 PublishedTable read_table(const std::filesystem::path& csv) {
-  CsvReader reader(csv);
+  EncodingDetector detector;  // spreadsheets write Windows-1252, too
+  if (os::special_kind(csv).empty()) detector.feed(read_text(csv).value_or(""));
+  CsvReader reader(csv, {.encoding = detector.encoding()});
   PublishedTable table;
   const Header header = read_header(reader, table);
   require_figures(header, csv.string());

@@ -134,6 +134,14 @@ TEST_CASE("other people's columns are understood") {
   CHECK_THAT(table.notices[0], Contains("column \"note\" is not used"));
 }
 
+TEST_CASE("marks are read as the program prints them, and names in Windows-1252") {
+  const Csv csv("system,seconds,marks\nB\xe4r,3,\"OVERSUBSCRIBED, Failed\"\nB\xf6r,3,\n");
+  const PublishedTable table = read_table(csv.file);
+  CHECK(table.rows.at(0).measurement.marks == std::vector<std::string>{"oversubscribed", "failed"});
+  CHECK(table.rows[0].measurement.system == "Bär");
+  CHECK(table.rows.at(1).measurement.system == "Bör");
+}
+
 TEST_CASE("scores of other tables are understood, with their names and percentages") {
   const Csv csv(
       "mode,seconds,train_accuracy_percent,val_accuracy,F1 "
