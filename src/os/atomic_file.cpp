@@ -82,7 +82,9 @@ fs::path make_temporary(const fs::path& file, unsigned mode) {
     }
     if (errno == EEXIST || errno == EINTR) continue;
     throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason_of(errno)),
-                errno == ENOENT ? "does the folder exist?" : "is the disk full, or the folder read-only?");
+                errno == ENOENT
+                    ? "does the folder exist?"
+                    : "is the disk full, a limit reached (quota, ulimit -f), or the folder read-only?");
   }
 }
 
@@ -162,8 +164,9 @@ void replace_file(const fs::path& name, const std::function<void(const fs::path&
   } catch (const std::exception& error) {
     std::error_code none;
     throw Error(fmt::format("{}: cannot be written: {}", name.string(), error.what()),
-                fs::exists(name, none) ? "the existing file is unchanged; is the disk full?"
-                                       : "is the disk full, or the folder read-only?");
+                fs::exists(name, none)
+                    ? "the existing file is unchanged; is the disk full?"
+                    : "is the disk full, a limit reached (quota, ulimit -f), or the folder read-only?");
   }
   file.commit(durability);
 }
