@@ -459,6 +459,12 @@ TEST_CASE("constants are split, squeezed, measured, cast and reduced as onnxrunt
            node("Mod", {"a", "b"}, "c", setting("fmod", 1))) == List{1, -1, 1, -1, 0});
   CHECK(of(floats("half", {5}, 5) + node("ReduceSum", {"half"}, "c", setting("noop_with_empty_axes", 1))) ==
         List(5, 0.5));
+  CHECK(of(integers("two", {2, 2, 2, 2, 2}) + node("CastLike", {"two", "x"}, "real") +
+           node("Sqrt", {"real"}, "c")) == List(5, std::sqrt(2.0F)));
+  CHECK(of(five + floats("half", {5}, 5) + node("CastLike", {"half", "five"}, "c")) == List(5, 0));
+  CHECK(of(integers("three", {1, 2, 3}) + integers("times", {2}) + node("Tile", {"three", "times"}, "six") +
+           integers("zero", {0}) + integers("end", {5}) + node("Slice", {"six", "zero", "end"}, "c")) ==
+        List{1, 2, 3, 1, 2});
   CHECK_THAT(
       folder.error(model(five + integers("sizes", {2, 2}) +
                          field(1, field(1, std::string_view("five")) + field(1, std::string_view("sizes")) +

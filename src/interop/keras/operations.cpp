@@ -24,9 +24,10 @@ bool is_operand(const Argument& argument) {
   return argument.call || std::find(kNames.begin(), kNames.end(), argument.keyword) != kNames.end();
 }
 
-// Returns a number, also NumPy's: {"class_name": "__numpy__", "config": {"value": 0.4}}.
+// Returns a number or a truth, also NumPy's: {"class_name": "__numpy__", "config": {"value": 0.4}}.
 std::optional<double> number_of(const Json& constant) {
   const Json& value = constant.is_object() ? member(member(constant, "config"), "value") : constant;
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 

@@ -234,6 +234,23 @@ Array expanded(Call& call) {
   return from.picked(to, broadcast_indices(from.shape, to));
 }
 
+/// Repeats the whole array along its axes.
+Array tiled(Call& call) {
+  Array result = array_of(call);
+  const std::vector<std::int64_t> times = call.numbers(1, "repeats");
+  if (times.size() != result.shape.rank()) call.refuse("has not one number of repeats for each axis");
+  constexpr std::int64_t kMostTimes = 1 << 20;
+  for (std::size_t axis = 0; axis < times.size(); ++axis) {
+    const std::int64_t extent = result.shape[axis];
+    if (times[axis] < 0 || times[axis] > kMostTimes) call.refuse("has an absurd number of repeats");
+    check_size(with_extent(result.shape, axis, extent * times[axis]));
+    std::vector<std::int64_t> indices(static_cast<std::size_t>(extent * times[axis]));
+    for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int64_t>(i) % extent;
+    result = taken(result, axis, indices);
+  }
+  return result;
+}
+
 Array filled(Call& call) {
   const Shape shape = shape_in(call, 0);
   check_size(shape);
@@ -326,6 +343,7 @@ constexpr std::array kMade{
     Made{"ConstantFill", filled_before},
     Made{"Not", negated},
     Made{"Range", range},
+    Made{"Tile", tiled},
     Made{"Where", chosen},
 };
 

@@ -83,7 +83,7 @@ std::optional<View> read_as(const View& view, const std::vector<std::vector<Dim>
 
 Dim times(Dim a, Dim b) { return {a.value * b.value, a.batch || b.batch}; }
 
-constexpr std::int64_t kBool = 9;
+constexpr std::int64_t kFloat = 1, kInt64 = 7, kBool = 9;  // TensorProto.DataType
 
 Constant cast(const Constant& from, std::int64_t to, bool real) {
   if (to == kBool) {
@@ -104,8 +104,7 @@ Constant cast(const Constant& from, std::int64_t to, bool real) {
 
 void convert_identity(Call& call) { call.give(call.value(0)); }
 
-void convert_cast(Call& call) {
-  const std::int64_t to = call.integer("to", 1);
+void give_cast(Call& call, std::int64_t to) {
   const bool real = is_real(to);
   if (call.is_constant(0)) return call.give(cast(call.constant(0, "input"), to, real));
   const View& x = call.view(0);
@@ -116,6 +115,18 @@ void convert_cast(Call& call) {
     call.refuse(tokens ? "uses tokens as numbers" : "rounds numbers that depend on the sample");
   }
   call.give(x);
+}
+
+void convert_cast(Call& call) { give_cast(call, call.integer("to", kFloat)); }
+
+// The type is that of the second input.
+void convert_cast_like(Call& call) {
+  if (call.is_constant(1)) {
+    const Constant& like = call.constant(1, "target");
+    return give_cast(call, like.type != 0 ? like.type : like.whole ? kInt64 : kFloat);
+  }
+  const bool tokens = call.graph().node(call.view(1).node).shape.type == nn::ValueType::kToken;
+  give_cast(call, tokens ? kInt64 : kFloat);
 }
 
 void convert_transpose(Call& call) {
@@ -271,7 +282,7 @@ void give_reshaped(Call& call, const Known& value, std::vector<Dim> to) {
 
 const std::initializer_list<Operator> kStructureOperators{
     Operator{"Cast", convert_cast, true},
-    Operator{"CastLike", convert_identity},
+    Operator{"CastLike", convert_cast_like, true},
     Operator{"DepthToSpace", convert_depth_to_space},
     Operator{"Flatten", convert_flatten, true},
     Operator{"Identity", convert_identity, true},
