@@ -9,6 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/pattern.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "study/analysis/table_parts.hpp"
 
@@ -78,7 +79,8 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
   const auto cell_text = [&](const Coordinates& at, const std::string& name) {
     const std::optional<Figure> figure = figure_of(analysis, at, name);
     if (figure) return marked(figure->text, figure->marks);
-    return is_ratio(name) ? "" : printed_text(tables, at, name);
+    // A measured quantity without a figure has values of runs that do not count.
+    return is_ratio(name) || find_named(kQuantities, name) != nullptr ? "" : printed_text(tables, at, name);
   };
   for (const std::string& name : options.show) {
     const auto has_value = [&](const Coordinates& at) { return !cell_text(at, name).empty(); };

@@ -152,7 +152,7 @@ std::vector<Printed> printed_numbers(std::span<const PublishedTable> tables, con
       } else if (place.machine.empty()) {
         place.machine = kUnknownMachine;
       }
-      const Printed* printed = row.find(column);
+      const Printed* printed = row.measurement.has_mark("failed") ? nullptr : row.find(column);
       if (printed != nullptr && place == at) numbers.push_back(*printed);
     }
   }

@@ -62,7 +62,8 @@ struct Figure {
 /// Returns a quantity (see PivotOptions::show) of a configuration; empty if it has no such value.
 std::optional<Figure> figure_of(const Analysis& analysis, const Coordinates& at, const std::string& quantity);
 
-/// Returns the numbers that the tables print in this column for a configuration of their analysis.
+/// Returns the numbers that the tables print in this column for a configuration of their analysis, without
+/// those of failed runs.
 std::vector<Printed> printed_numbers(std::span<const PublishedTable> tables, const Coordinates& at,
                                      std::string_view column);
 

@@ -76,6 +76,16 @@ TEST_CASE("a printed column is shown if the table names its machine, or one of s
   CHECK(texts({"A", ""}) == std::vector<std::string>{"2", "83.3", "83.3"});
 }
 
+TEST_CASE("values of failed runs are not shown, measured or printed") {
+  PublishedTable table;
+  for (const Measurement& run : runs("sync", 1, {10}) + marked(runs("sync", 2, {7}), "failed"))
+    table.rows.push_back({run, {{"makespan_seconds", {7, 0.5}}, {"scaling_percent", {83.3, 0.05}}}, {}});
+  const std::span<const PublishedTable> tables(&table, 1);
+  const TextTable shown =
+      pivot(analyze(tables, {}), tables, {.show = {"makespan_seconds", "scaling_percent"}});
+  CHECK(shown.rows == std::vector<std::vector<std::string>>{{"1", "10", "83.3"}, {"2", "", ""}});
+}
+
 TEST_CASE("errors of a table name what there is") {
   CHECK_THAT(error_of([] { pivot(some(), {}, {.rows = "rank", .show = {"speedup"}}); }),
              Contains("\"rank\" is not a coordinate of a configuration"));
