@@ -76,7 +76,9 @@ bool TableContents::numbers_rows(const CsvHeader& header, std::size_t column) co
   const bool called_index =
       name.ends_with("id") || std::find(kIndexNames.begin(), kIndexNames.end(), name) != kIndexNames.end();
   if (!header.written) return column == 0 && counts && rows >= 10;
-  return header.unnamed[column] ? counts || different : called_index && counts;
+  const auto first_named = std::find(header.unnamed.begin(), header.unnamed.end(), false);
+  const bool leads = first_named - header.unnamed.begin() > static_cast<std::ptrdiff_t>(column);
+  return header.unnamed[column] ? counts || (different && leads) : called_index && counts;
 }
 
 ColumnContents TableContents::contents(const CsvHeader& header, std::size_t column) const {

@@ -123,8 +123,8 @@ std::string CsvReader::quoted_cell(const CsvRow& row) {
     put(cell, c);
   }
   const std::uint64_t end = line_;
-  while (delimiter_ != '\t' && is_blank(peek())) take();
-  const bool blank_follows = delimiter_ == ' ';  // and is already consumed
+  bool blank_follows = false;  // and is already consumed
+  for (; delimiter_ != '\t' && is_blank(peek()); take()) blank_follows = delimiter_ == ' ';
   if (!ends_line(peek()) && peek() != delimiter_ && !blank_follows) {
     refuse(end == line ? "and has text after the closing one"
                        : fmt::format("and has text after the closing one in line {}", end));

@@ -66,7 +66,8 @@ TEST_CASE("the delimiter is found") {
   CHECK(delimiter_of("a,b,c\n1,2,3\n1,2\n") == ',');  // a short row does not change the result
   CHECK(delimiter_of("name\none\n") == ',');
   CHECK(delimiter_of("Review Text\nthe film was lovely\nnever again\na long, dull end\n") == ',');
-  CHECK(delimiter_of("size kind\n1 2.5 a\n2 3.5 b\n3 1.5\n") == ' ');  // R's, with a short row
+  CHECK(delimiter_of("size kind\n1 2.5 a\n2 3.5 b\n3 1.5\n") == ' ');         // R's, with a short row
+  CHECK(delimiter_of("\"a\",\"b\"\n\"1\",2,\"x\"\n\"2\",3,\"y\"\n") == ',');  // R's write.table
   CHECK(delimiter_of("") == ',');
 }
 

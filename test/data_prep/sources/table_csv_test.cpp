@@ -62,6 +62,11 @@ TEST_CASE("columns are named, or found; a file need not have a header") {
   CHECK_THAT(plain.error({.columns = {.label = "colum_2"}}),
              Contains("has no column \"colum_2\" (did you mean \"column_2\"?)"));
 
+  // Different numbers are an index only in front.
+  const auto gap = Csv(",x,,label\n7,1,30,a\n5,2,10,b\n6,3,20,a\n").open();
+  fit_all(*gap);
+  CHECK(gap->format().shape == Shape{2});
+
   // A column `set` without splits is a feature; one with splits is not.
   const auto set = Csv("set,label\n3,a\n4,b\n").open();
   fit_all(*set);
