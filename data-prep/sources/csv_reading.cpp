@@ -185,19 +185,22 @@ class Examination {
     const auto count = [&](std::size_t line, char c) {
       return separators_in(lines[line], std::string_view(&c, 1));
     };
+    std::size_t title = 0;  // the fewest lines: commas of numbers may begin below the header
     for (const char separator : {',', ';', '\t', '|'}) {
       for (std::size_t first = 1; first <= kMost && first + kSame <= lines.size(); ++first) {
-        if (count(first, separator) == 0) continue;
-        bool equal = count(first, separator) >= 2, blanks = count(0, ' ') > 0;
+        const std::ptrdiff_t cells = count(first, separator);
+        if (cells == 0) continue;
+        bool equal = cells >= 2, blanks = count(0, ' ') > 0;
         for (std::size_t line = first; line < first + kSame; ++line) {
-          equal = equal && count(line, separator) == count(first, separator);
+          equal = equal && count(line, separator) == cells;
           blanks = blanks && count(line, ' ') == count(0, ' ');
         }
-        if (equal && !blanks) return first;  // else numbers with decimal commas, separated by blanks
+        // else numbers with decimal commas, separated by blanks
+        if (equal && !blanks && (title == 0 || first < title)) title = first;
         break;
       }
     }
-    return 0;
+    return title;
   }
 
   void find_separator() {

@@ -140,6 +140,9 @@ TEST_CASE("texts without a header are found by their words; a title is skipped")
   CHECK(columns_of(*titled) == Names{"length", "width"});
   CHECK_THAT(taken(*titled, "title"), Contains("warning: 2 lines"));
   CHECK(titled->catalog().items[0].name == "line 4");
+  const std::string commas =
+      "Measurements\na\tb\tc\n1,5\t2,5\tx\n1,6\t2,5\ty\n1,7\t2,5\tx\n1,8\t2,5\ty\n1,9\t2,5\tx\n";
+  CHECK(columns_of(*fitted(Csv(commas))) == Names{"a", "b"});
 }
 
 TEST_CASE("texts that begin with # or have commas are no comments and no title") {
