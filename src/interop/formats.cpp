@@ -134,6 +134,21 @@ Imported read_foreign(const Format& format, const std::filesystem::path& file, c
   }
 }
 
+// Throws Error for options that a model of Convoke, with its one input and output, cannot follow.
+void require_own(const nn::Graph& graph, const std::filesystem::path& file, const ImportOptions& options) {
+  const nn::ValueSpec& input = graph.input_shape();
+  if (options.input.rank() > 0 && options.input != Shape(input)) {
+    throw Error(fmt::format("{}: takes samples {}, not {}", file.string(), input.with_batch(),
+                            options.input.with_batch()),
+                "--input is for files that leave their input open");
+  }
+  if (options.output.empty()) return;
+  throw Error(
+      fmt::format("{}: a model of Convoke has one output, so none is \"{}\"", file.string(),
+                  one_line(options.output)),
+      "for a value within the network: convoke export MODEL --format onnx, and --output-node with that file");
+}
+
 // Returns the number that the layer adds to a variance before it takes the root.
 double epsilon_of(const nn::Node& node) {
   const Settings settings = node.layer->settings();
@@ -263,6 +278,7 @@ Imported read_model(const std::filesystem::path& file, const ImportOptions& opti
                             file.string()));
   }
   Imported imported = read_foreign(format, file, options);
+  if (format.read == read_convoke) require_own(imported.models.description.graph, file, options);
   resolve_normalization(imported);
   try {
     run::require_storable(imported.models.description);

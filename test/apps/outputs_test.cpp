@@ -231,6 +231,16 @@ TEST_CASE("every command that takes a model file chooses its output and what the
   CHECK(place.run(toml + "--outputs values").says("mean_squared_error"));
   CHECK(place.run(toml + "--outputs logit").code != 0);
   CHECK(place.run("summary resnet20 --output-node odds").says("\"output_node\" needs \"file\""));
+
+  // A value within a model of Convoke, and its own output.
+  REQUIRE(place.train("run", "--set train.epochs=0").code == 0);
+  const std::string features = " data.h5 --raw --output-node flatten_1 --output features.npy";
+  place.run("predict run" + features).ends(1).shows("has one output").shows("export MODEL --format onnx");
+  place.run("predict run data.h5 --input 1,9,9")
+      .ends(1)
+      .shows("takes samples (N, 1, 8, 8), not (N, 1, 9, 9)");
+  REQUIRE(place.run("export run --format onnx").code == 0);
+  place.run("predict run.onnx" + features).ends(0).never("as the file says");
 }
 
 TEST_CASE("a file that is refused is named once, and a pipe is not waited for") {

@@ -161,6 +161,8 @@ void choose_output(ModelProto& model, const std::string& wanted, std::vector<std
     const bool gives = std::ranges::find(node.outputs, wanted) != node.outputs.end();
     if (node.outputs.empty() || (!gives && node.name != wanted)) continue;
     outputs = {ValueInfo{.name = gives ? wanted : node.outputs[0], .dims = {}}};
+    std::erase_if(model.metadata,
+                  [](const auto& fact) { return fact.first == "output"; });  // of another value
     return;
   }
   throw Error(fmt::format("has no output \"{}\"", one_line(wanted)),
