@@ -186,6 +186,37 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
                   ("known kinds: " + join(source_kinds())) + "; choose one with --kind");
 }
 
+// An option that names a column, and the kinds of sources that read such a column.
+struct ColumnOption {
+  std::string_view name;
+  std::string ColumnOptions::*column;
+  std::string_view kinds;
+};
+
+constexpr std::array kColumnOptions{
+    ColumnOption{"--group", &ColumnOptions::group, "manifest, text-csv, table, io-traces"},
+    ColumnOption{"--weight-column", &ColumnOptions::weight, "manifest, text-csv, table"},
+    ColumnOption{"--split-column", &ColumnOptions::split, "manifest, text-csv, table"},
+    ColumnOption{"--label-column", &ColumnOptions::label,
+                 "manifest, text-csv, table, io-traces, tfrecord, webdataset, numpy, hdf5"},
+    ColumnOption{"--path-column", &ColumnOptions::path, "manifest, tfrecord, webdataset, numpy, hdf5"},
+    ColumnOption{"--text-column", &ColumnOptions::text, "text-csv"},
+    ColumnOption{"--images", &ColumnOptions::images_folder, "manifest"},
+};
+
+// Throws Error if an option names a column that this kind of source does not read: groups that are not kept
+// together would not be noticed.
+void require_columns(const Choice& choice, const ColumnOptions& columns) {
+  for (const ColumnOption& option : kColumnOptions) {
+    const std::string& given = columns.*option.column;
+    if (given.empty() || option.kinds.find(choice.source->name) != std::string_view::npos) continue;
+    throw Error(fmt::format("{} {}: {} is taken for a source of the kind {}, which has no such column",
+                            option.name, given, choice.path.string(), choice.source->name),
+                option.name == "--group" ? "--group-by takes the groups from the names of the samples"
+                                         : fmt::format("it is an option of the kinds {}", option.kinds));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options,
@@ -196,6 +227,7 @@ std::unique_ptr<Source> open_source(const std::filesystem::path& path, const Sou
       throw Error(fmt::format("{}: \"{}\" is given twice", option, twice));
   }
   const Choice choice = choose(path, options, kind);
+  require_columns(choice, options.columns);
   return choice.source->opens(choice.path, options);
 }
 
