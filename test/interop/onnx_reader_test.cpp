@@ -609,6 +609,20 @@ TEST_CASE("states, windows and slopes that Convoke's layers do not have are refu
              Contains("even size"));
   CHECK_THAT(folder.error(Model{.graph = node("Celu", {"x"}, "y", real_setting("alpha", -1.0F))}.bytes()),
              Contains("has alpha = -1"));
+  const auto resized = [](const std::string& centers) {
+    const std::string mode = field(5, field(1, std::string_view("coordinate_transformation_mode")) +
+                                          field(4, centers) + field(20, std::int64_t{3}));
+    const std::string graph =
+        floats("by", {4}, {1, 1, 1.5F, 1.2F}) + node("Resize", {"x", "", "by"}, "y", mode);
+    return Model{.graph = graph, .input = {-1, 2, 5, 4}}.bytes();
+  };
+  CHECK_THAT(folder.error(resized("half_pixel")), Contains("has a scale of 1.5 but makes 7 positions of 5"));
+  // 1.2 pixels for each of 4 are 4, too, but others.
+  CHECK_THAT(folder.error(
+                 Model{.graph = floats("by", {4}, {1, 1, 1.2F, 1.2F}) + node("Resize", {"x", "", "by"}, "y")}
+                     .bytes()),
+             Contains("but makes 4 positions of 4"));
+  CHECK(folder.read(resized("align_corners")).models.description.graph.output_shape() == Shape{2, 7, 4});
 }
 
 TEST_CASE("absurd sizes in an ONNX file are refused at once") {

@@ -19,6 +19,12 @@ struct Coordinates {
   std::string transformation, nearest;
 };
 
+double ratio_of(const ResizedAxis& axis) {
+  return static_cast<double>(axis.out) / static_cast<double>(axis.in);
+}
+bool keeps_ratio(const ResizedAxis& axis) {
+  return std::abs(axis.scale - ratio_of(axis)) <= 1e-4 * ratio_of(axis);
+}
 bool is_first(const ResizedAxis& axis) { return axis.out == 1 || axis.out == axis.in; }
 
 Settings layer_of(const Call& call, const Coordinates& how, bool nearest, const ResizedAxis& rows,
@@ -37,11 +43,10 @@ Settings layer_of(const Call& call, const Coordinates& how, bool nearest, const 
                 "Convoke interpolates with half_pixel, align_corners and asymmetric coordinates");
   }
   for (const ResizedAxis& axis : {rows, columns}) {
-    const double ratio = static_cast<double>(axis.out) / static_cast<double>(axis.in);
     if (how.transformation == "pytorch_half_pixel" && axis.out == 1 && axis.in > 1 && !first) {
       call.refuse("makes one position of several along one axis with the coordinates pytorch_half_pixel");
     }
-    if (std::abs(axis.scale - ratio) <= 1e-4 * ratio) continue;
+    if (keeps_ratio(axis)) continue;
     call.refuse(fmt::format("has a scale of {} but makes {} positions of {}", axis.scale, axis.out, axis.in),
                 "resize to a given size instead of by a factor");
   }
@@ -62,15 +67,16 @@ void resize(Call& call, const Coordinates& how, const std::string& mode, const s
     if (x.has_batch(axes[i])) continue;
     if (!sizes.empty()) {
       axis.out = sizes[i];
-      axis.scale = static_cast<double>(axis.out) / static_cast<double>(axis.in);
     } else {
-      axis.scale = scales[i];
-      const double out = std::floor(static_cast<double>(axis.in) * axis.scale + 1e-6);
+      const double out = std::floor(static_cast<double>(axis.in) * scales[i] + 1e-6);
       axis.out = out >= 1 && out <= static_cast<double>(kMost) ? static_cast<std::int64_t>(out) : 0;
     }
     if (axis.out < 1 || axis.out > kMost)
       call.refuse(fmt::format("makes {} positions of {}", axis.out, axis.in));
-    if (axis.out != axis.in) changed.push_back(axes[i]);
+    // With aligned corners, positions follow from the numbers of pixels alone.
+    const bool by_scale = sizes.empty() && how.transformation != "align_corners";
+    axis.scale = by_scale ? scales[i] : ratio_of(axis);
+    if (axis.out != axis.in || !keeps_ratio(axis)) changed.push_back(axes[i]);
   }
   if (changed.empty()) return call.give(x);
   if (changed.size() > 2) call.refuse("resizes more than two axes");
