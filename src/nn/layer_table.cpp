@@ -269,7 +269,7 @@ std::size_t read_shared(const Settings& settings, const Graph& graph, Wiring& wi
   const std::string name = read.require_string("of");
   read_wiring(read, std::span(kWiringKeys).first(kNameKeys), wiring);
   const Node* of = &graph.node(graph.find(flat(name)));
-  if (of->layer != nullptr && of->inputs.size() == 1 &&
+  if (of->layer != nullptr && of->layer->traits().is_activation &&
       graph.node(of->inputs[0]).name.starts_with(of->name + ".")) {
     of = &graph.node(of->inputs[0]);
   }

@@ -180,6 +180,49 @@ TEST_CASE("penalties on weights come in and go out") {
   }
 }
 
+TEST_CASE("a note says what training leaves out or does in another way than Keras") {
+  const TemporaryFolder folder;
+  const std::string layers =
+      R"({"class_name": "Conv2D", "config": {"name": "c", "filters": 2, "kernel_size": [3, 3],
+          "kernel_constraint": {"class_name": "NonNeg", "config": {}}, "bias_constraint": null}},
+         {"class_name": "ActivityRegularization", "config": {"name": "a", "l1": 0.1, "l2": 0.0}})";
+  const std::vector<std::string> notes = read_model(with_config(folder, sequential(layers))).notes;
+  const auto has = [](const std::vector<std::string>& list, const std::string& part) {
+    return std::ranges::any_of(list, [&](const std::string& note) { return note.find(part) != note.npos; });
+  };
+  CHECK(has(notes, "Conv2D \"c\" constrains its weights"));
+  CHECK(has(notes, "ActivityRegularization \"a\" adds a penalty of outputs"));
+
+  const auto masked = [&](const std::string& training) {
+    hdf5::File weights = hdf5::File::create(folder / "weights.h5");
+    hdf5::Group all = weights.create_group("layers");
+    hdf5::Group words = all.create_group("embedding").create_group("vars");
+    words.write("0", std::span<const float>(std::vector<float>(12, 1.0F)), {4, 3});
+    hdf5::Group norm = all.create_group("batch_normalization").create_group("vars");
+    for (const char* name : {"0", "1", "2", "3"}) norm.write(name, std::vector<float>(3, 1.0F));
+    weights.close();
+    const std::string config =
+        R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "in", "config": {"batch_shape": [null, 5]}, "inbound_nodes": []},
+      {"class_name": "Embedding", "name": "e", "config": {"input_dim": 4, "output_dim": 3, "mask_zero": true},
+       "inbound_nodes": [{"args": [)" +
+        tensor_of("in") + R"(], "kwargs": {}}]},
+      {"class_name": "Dropout", "name": "d", "config": {"rate": 0.5}, "inbound_nodes": [{"args": [)" +
+        tensor_of("e") + R"(], "kwargs": {"training": false}}]},
+      {"class_name": "BatchNormalization", "name": "n", "config": {}, "inbound_nodes": [{"args": [)" +
+        tensor_of("d") + R"(], "kwargs": {)" + training + R"(}}]}],
+      "input_layers": [["in", 0, 0]], "output_layers": [["n", 0, 0]]}})";
+    const archive::ZipEntry entries[] = {{.name = "metadata.json", .text = R"({"keras_version": "3.15.1"})"},
+                                         {.name = "config.json", .text = config},
+                                         {.name = "model.weights.h5", .file = folder / "weights.h5"}};
+    archive::write_zip(folder / "model.keras", entries);
+    return read_model(folder / "model.keras").notes;
+  };
+  CHECK(has(masked(""), "BatchNormalization \"n\" reads masked sequences"));
+  CHECK_FALSE(has(masked(""), "training=False"));  // that of the dropout is Keras' default
+  CHECK(has(masked(R"("training": false)"), "training=False"));
+}
+
 TEST_CASE("an activation that is a layer of its own keeps its name") {
   const TemporaryFolder folder;
   const std::string layers =
@@ -440,6 +483,13 @@ TEST_CASE("an unknown layer is named with its place") {
   CHECK_THAT(error_of([&] { read_model(file); }), Contains("is of the class Net"));
 }
 
+TEST_CASE("a PReLU with one slope for several features is refused by that") {
+  const TemporaryFolder folder;
+  const auto file = with_config(folder, sequential(R"({"class_name": "Flatten", "config": {}},
+      {"class_name": "PReLU", "config": {"name": "p", "shared_axes": [1]}})"));
+  CHECK_THAT(error_of([&] { read_model(file); }), Contains("\"shared_axes\" is [1]; one slope for each"));
+}
+
 TEST_CASE("a convolution without kernel_size is refused, not read with a kernel of one pixel") {
   const TemporaryFolder folder;
   for (const char* layer : {R"({"class_name": "Conv2D", "config": {"filters": 2}})",
@@ -518,6 +568,22 @@ TEST_CASE("a model may name its input and its output in a dictionary") {
       {"class_name": "ReLU", "name": "out", "config": {}, "inbound_nodes": [[["in", 0, 0, {}]]]}],
       "input_layers": {"x": ["in", 0, 0]}, "output_layers": {"y": ["out", 0, 0]}}})");
   CHECK(read_model(file).models.description.graph.nodes().back().name == "out");
+}
+
+TEST_CASE("the output of a nested model is counted from 1, unlike those that its layers read") {
+  const TemporaryFolder folder;
+  const auto file =
+      with_config(folder, R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "in", "config": {"batch_shape": [null, 4]}, "inbound_nodes": []},
+      {"class_name": "Functional", "name": "inner", "config": {"name": "inner", "layers": [
+        {"class_name": "InputLayer", "name": "x", "config": {"batch_shape": [null, 4]}, "inbound_nodes": []},
+        {"class_name": "ReLU", "name": "r", "config": {}, "inbound_nodes": [{"args": [)" +
+                              tensor_of("x") + R"(], "kwargs": {}}]}],
+        "input_layers": [["x", 0, 0]], "output_layers": [["r", 0, 0]]}, "inbound_nodes": [{"args": [)" +
+                              tensor_of("in") + R"(], "kwargs": {}}, {"args": [)" + tensor_of("inner") +
+                              R"(], "kwargs": {}}]}],
+      "input_layers": [["in", 0, 0]], "output_layers": [["inner", 2, 0]]}})");
+  CHECK(read_model(file).models.description.graph.nodes().back().name == "inner.r_1");
 }
 
 TEST_CASE("an open input needs its shape") {

@@ -163,6 +163,14 @@ TEST_CASE("shared layers, penalties and frozen layers are written and read back"
                                             {"l1", 0.25}}));
 }
 
+TEST_CASE("a shared layer may have its input's name in front of a dot, as separable convolutions of Keras") {
+  const Graph graph =
+      build_graph({6, 4}, {layer("conv1d", {{"filters", 4}, {"kernel", 1}, {"name", "a.first"}}),
+                           layer("conv1d", {{"filters", 4}, {"kernel", 1}, {"name", "a"}}),
+                           layer("shared", {{"of", "a"}, {"name", "b"}})});
+  CHECK(graph.owner(graph.node(graph.find("b"))).name == "a");
+}
+
 TEST_CASE("errors in sharing and in the keys of every layer name the place and the fix") {
   const Settings a = layer("dense", {{"units", 5}, {"name", "a"}});
   CHECK(refusal({4}, {a, layer("shared", {{"of", "a"}})}) ==

@@ -125,13 +125,15 @@ Value convert_prelu(const Call& call) {
     if (axis != "channels" && axis != "features") places.push_back(static_cast<std::int64_t>(i));
   }
   const Shape shape = call.keras_shape(x);
-  const bool one_place = shape.elements() == nn::channels_of(call.shape(x));
-  if (shared != places && !one_place) {
+  const std::int64_t channels = nn::channels_of(call.shape(x));
+  const bool one_place = shape.elements() == channels;
+  const bool shares_channels = channels > 1 && !std::ranges::includes(places, shared);
+  if (shares_channels || (shared != places && !one_place)) {
     call.config().refuse("shared_axes", "one slope for each channel is supported: shared_axes=[1, 2]");
   }
   std::vector<Tensor> tensors = call.tensors();
   // (1, 1, C), or channels first (C, 1, 1)
-  if (tensors.size() == 1 && tensors[0].shape.elements() == nn::channels_of(call.shape(x))) {
+  if (tensors.size() == 1 && tensors[0].shape.elements() == channels) {
     tensors[0].shape = {tensors[0].shape.elements()};
   }
   return call.add_weighted({{"layer", "prelu"}}, {x}, {}, std::move(tensors));

@@ -63,6 +63,13 @@ void penalize(const Call& call, std::size_t node) {
     left_out = left_out || !own || (common && common != own);
     if (!common) common = own;
   }
+  bool constrained = false;
+  for (const auto& [key, value] : config.json().items())
+    constrained = constrained || (key.ends_with("_constraint") && !value.is_null());
+  if (constrained) {
+    call.note(fmt::format("{} \"{}\" constrains its weights after each step, which was left out",
+                          call.options().class_name, call.name()));
+  }
   if (common && *common != Penalty{} && !left_out) call.builder().penalize(node, common->l1, common->l2);
   if (!left_out) return;
   call.note(

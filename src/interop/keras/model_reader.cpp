@@ -123,7 +123,9 @@ class Reader {
       if (argument.keyword == "training" && argument.constant == Json(false)) {
         // Keras 3 replaces it with the mode of the model in which it is called.
         within.inference = within.inference || context_.keras_version < 3;
-        if (context_.keras_version >= 3) {
+        // Others have it in the file because it is their default.
+        const bool chosen = is_model(*layer.whole) || layer.class_name == "BatchNormalization";
+        if (context_.keras_version >= 3 && chosen) {
           context_.builder.note(
               "training=False in the call of a layer has no effect in training, as in Keras 3");
         }

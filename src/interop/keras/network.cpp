@@ -204,7 +204,7 @@ class Sorter {
         if (--missing[reader] == 0) ready.push(reader);
       }
     }
-    const std::size_t last = call(output);
+    const std::size_t last = call_of_output(output);
     if (place[last] == nowhere) {
       throw Error(fmt::format("its output \"{}\" does not follow from its input \"{}\"",
                               one_line(output.layer), one_line(input.layer)),
@@ -214,7 +214,8 @@ class Sorter {
   }
 
  private:
-  // Keras 2 counts the calls of a nested model from 1, because the first one made the model.
+  // Keras 2 counts the calls of a nested model from 1, because the first one made the model. Keras 3 does so
+  // for the output of the network alone, if the nested model is Functional.
   void note_first_calls(const TensorName& output) {
     first_.assign(network_.layers.size(), 1);
     const auto see = [&](const TensorName& tensor) {
@@ -231,9 +232,17 @@ class Sorter {
     }
   }
 
-  std::size_t call(const TensorName& tensor) const {
+  std::size_t call(const TensorName& tensor) const { return call(tensor, first_[layer(tensor.layer)]); }
+
+  std::size_t call_of_output(const TensorName& tensor) const {
+    const LayerEntry& entry = network_.layers[layer(tensor.layer)];
+    const bool functional = is_model(*entry.whole) && entry.class_name != "Sequential";
+    return functional && tensor.call > 0 ? call(tensor, 1) : call(tensor);
+  }
+
+  std::size_t call(const TensorName& tensor, std::int64_t first) const {
     const std::size_t of = layer(tensor.layer);
-    const std::int64_t number = tensor.call - first_[of];
+    const std::int64_t number = tensor.call - first;
     if (number < 0 || number >= static_cast<std::int64_t>(of_layer_[of].size())) {
       damaged(fmt::format("reads call {} of layer \"{}\", which has {}", tensor.call, one_line(tensor.layer),
                           of_layer_[of].size()));

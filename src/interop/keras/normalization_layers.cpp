@@ -16,6 +16,12 @@ Value convert_batch_norm(const Call& call) {
   require_channel_axis(call, x);
   call.config().require_neutral("renorm");
   call.config().require_neutral("virtual_batch_size");
+  if (x.mask && call.options().trainable) {
+    call.note(
+        fmt::format("{} \"{}\" reads masked sequences: in training, its moments are those of all time "
+                    "steps, while Keras leaves the masked ones out",
+                    call.options().class_name, call.name()));
+  }
   Settings layer = settings_from(call);
   layer.set("frozen", call.options().inference);
   return call.add_weighted(layer, {x});

@@ -250,6 +250,12 @@ Value convert_stochastic_depth(const Call& call) {
   return call.add({{"layer", "stochastic_depth"}, {"rate", rate}}, call.input());
 }
 
+Value convert_activity_regularization(const Call& call) {
+  call.note(fmt::format("{} \"{}\" adds a penalty of outputs in training, which was left out",
+                        call.options().class_name, call.name()));
+  return call.input();
+}
+
 Value convert_identity(const Call& call) { return call.input(); }
 
 }  // namespace
@@ -273,7 +279,7 @@ Value convert_augmentation(const Call& call) {
 }
 
 const std::initializer_list<LayerClass> kStructureClasses{
-    LayerClass{"ActivityRegularization", convert_identity},
+    LayerClass{"ActivityRegularization", convert_activity_regularization},
     LayerClass{"CenterCrop", convert_center_crop},
     LayerClass{"Cropping1D", convert_cropping1d},
     LayerClass{"Cropping2D", convert_cropping2d},
