@@ -343,7 +343,7 @@ TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a us
   CHECK_FALSE(file.dataset("gzip").raw_offset().has_value());
   CHECK(file.read<std::uint8_t>("gzip")[23] == 23);
   CHECK_THAT(error_of([&] { ForeignArray(file.dataset("lzf")).readable_type(); }),
-             Contains("/lzf: is compressed by \"lzf\", which HDF5 cannot read here") && Contains("gzip"));
+             Contains("/lzf: is compressed by \"lzf\", which HDF5 cannot read here"));
   CHECK_THAT(error_of([&] { file.read<float>("compact_text"); }),
              Contains("it holds other values than numbers"));
   CHECK(file.group("group").children() == std::vector<std::string>{"a", "z"});
