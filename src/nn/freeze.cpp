@@ -24,9 +24,13 @@ std::vector<std::size_t> named_nodes(const Graph& graph, const std::string& patt
   for (const Node& node : graph.nodes()) {
     if (!node.parameters.empty()) names.push_back(node.name);
   }
-  const std::size_t end =
+  std::size_t end =
       pattern.starts_with(kBefore) ? graph.find(pattern.substr(kBefore.size())) : graph.nodes().size();
-  // The parameters of a layer with an activation belong to the node NAME.dense, for example.
+  // The parameters of a layer with an activation belong to the node NAME.dense, for example, before NAME.
+  if (end > 0 && end < graph.nodes().size()) {
+    const std::string within = graph.node(end).name + ".";
+    while (graph.node(end - 1).name.starts_with(within)) --end;
+  }
   const bool whole = std::ranges::any_of(names, [&](const auto& name) { return matches(pattern, name); });
   const std::string wanted = whole ? pattern : pattern + ".*";
   std::vector<std::size_t> nodes;

@@ -74,10 +74,11 @@ constexpr std::array kModelKeys{
     key<&ModelRecipe::freeze>(
         {.name = "freeze",
          .effect = Effect::kNewResult,
-         .help = "nodes whose parameters are not trained: names, in which `*` stands for any text; "
-                 "`\"before:NAME\"`: all nodes before NAME in the list of `convoke summary`; `\"blocks:3\"`: "
-                 "the first three blocks of a zoo model; `\"backbone\"`: all except the head. Frozen nodes "
-                 "cost no backward pass, and frozen batch norms use their running statistics"}),
+         .help =
+             "nodes whose parameters are not trained: names, in which `*` stands for any text; "
+             "`\"before:NAME\"`: all nodes before the layer NAME in the list of `convoke summary`; `\"blocks:3\"`: "
+             "the first three blocks of a zoo model; `\"backbone\"`: all except the head. Frozen nodes "
+             "cost no backward pass, and frozen batch norms use their running statistics"}),
     key<&ModelRecipe::cache_features>(
         {.name = "cache_features",
          .range = {.least = 0},

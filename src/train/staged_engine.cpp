@@ -185,7 +185,7 @@ void StagedEngine::capture(run::CheckpointState& state) {
     state.optimizer.push_back(canonical(engine.optimizer_state(slot)));
   }
   state.average.clear();
-  if (!engine.average().empty()) state.average = whole(canonical(engine.average()));
+  if (options_.update.ema > 0) state.average = whole(canonical(engine.average()));
   // 0 for frozen layers, also while cached features replace them.
   if (!replica_->change().empty()) state.change = canonical(engine::StateArray(replica_->change()));
 }
@@ -242,7 +242,7 @@ void StagedEngine::restore_engine(run::CheckpointState& state) {
       throw Error(fmt::format("the checkpoint has {} optimizer state arrays, but the optimizer needs {}",
                               state.optimizer.size(), slots));
     }
-    if (state.average.empty() != engine.average().empty()) {
+    if (state.average.empty() != (options_.update.ema == 0)) {
       throw Error(state.average.empty() ? "the checkpoint has no moving average of the parameters"
                                         : "the checkpoint has a moving average, but train.ema is off");
     }

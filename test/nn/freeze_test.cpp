@@ -43,9 +43,10 @@ TEST_CASE("nodes are frozen by name, by pattern, or as all nodes but the head") 
   CHECK(frozen({"*"}).size() == 4);
   Graph activated =
       build_graph(Shape{4}, {{{"layer", "dense"}, {"units", 4}, {"name", "hidden"}, {"activation", "relu"}},
-                             {{"layer", "dense"}, {"units", 3}}});
-  freeze(activated, std::vector<std::string>{"hidden"});
-  CHECK_FALSE(activated.node(activated.find("hidden.dense")).options.trainable);
+                             {{"layer", "dense"}, {"units", 3}, {"name", "head"}, {"activation", "relu"}}});
+  const auto named = [&](const std::string& pattern) { return named_nodes(activated, pattern, "freeze"); };
+  CHECK(named("hidden") == std::vector{activated.find("hidden.dense")});
+  CHECK(named("before:head") == named("hidden"));
   CHECK(matches("a*b*c", "axxbc"));
   CHECK(!matches("a*b", "abc"));
   CHECK(!matches("conv2d", "conv2d_1"));

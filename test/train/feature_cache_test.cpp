@@ -181,13 +181,18 @@ TEST_CASE("exact: the cache moves with the stages, and training equals that with
   INFO((augmented ? "augmented" : "plain"));
   if (augmented) wanted.augmenter = flips();
   const std::vector<float> expected = alone(wanted, pictures, world());
-  const Result found = train_all(cached(wanted, augmented ? wanted.loop.epochs : 1), pictures, world());
+  const std::int64_t views = augmented ? wanted.loop.epochs : 1;
+  const Result found = train_all(cached(wanted, views), pictures, world());
   CHECK(found.parameters() == expected);
   // In epochs 1 to 5, but not in epoch 6, which trains everything.
   CHECK(sum(world(), found.phases.features.read) == 5 * (augmented ? 192 : 240));
   CHECK(sum(world(), found.phases.features.computed) == (augmented ? 5 : 3) * 240);
   // The largest cache is the last one: what conv2 reads.
   CHECK(sum(world(), found.phases.features.bytes) == 240 * 6 * 6 * 6 * 4 * (augmented ? 6 : 1));
+  // Nothing is trained before the first stage.
+  wanted.model.graph = network({"before:head", "head"});
+  wanted.loop.stages.front().unfreeze = {"hidden", "head"};
+  CHECK(train_all(cached(wanted, views), pictures, world()).parameters() == alone(wanted, pictures, world()));
 }
 
 TEST_CASE("the momentum of model averages is 0 for layers that a stage unfreezes, also behind a cache") {
