@@ -42,7 +42,7 @@ TEST_CASE("the ranks of a node see the same arrays, on separate cache lines") {
   const auto aligned = [](const auto& array) {
     return reinterpret_cast<std::uintptr_t>(array.data()) % 64 == 0;
   };
-  for (const auto& array :
+  for (const std::span<float> array :
        {memory.parameters(), memory.state(0).floats(), memory.state(1).floats(), memory.average()}) {
     CHECK(aligned(array));
     for (const float value : array) CHECK(value == 0);
