@@ -243,12 +243,16 @@ struct HeldDataset {
   data::Dataset dataset;
 };
 
-SampleSource from_dataset(const std::string& file, const std::string& split,
+SampleSource from_dataset(const std::string& file, const SampleOptions& options,
                           const run::ModelDescription& model, const std::string& model_name,
                           const mpi::Communicator& world) {
+  const std::string& split = options.split;
   const auto held = std::make_shared<HeldDataset>(file, split, world);
   const std::shared_ptr<const data::Dataset> dataset(held, &held->dataset);
-  train::require_fit(model, model_name, dataset->info(), file);
+  data::DatasetInfo info = dataset->info();
+  const std::int64_t outputs = model.graph.output_shape().elements();
+  if (options.raw && !model.loss->fits(outputs, info.classes)) info.classes = outputs;  // they are features
+  train::require_fit(model, model_name, info, file);
   require_same_preparation(model, dataset->info(), file);
   train::require_vocabulary(model.graph, "the model", *dataset, split);
   const Shape sample = model.graph.input_shape();
@@ -304,7 +308,7 @@ SampleSource samples_from(const std::string& input, const SampleOptions& options
     return from_array(input, prepared ? prepared : open_array(input, options.split), options, model);
   }
   if (data_prep::has_hdf5_ending(input) || data::has_shards(input)) {
-    return from_dataset(input, options.split, model, model_name, world);
+    return from_dataset(input, options, model, model_name, world);
   }
   if (is_raw_file(input)) return samples_from_raw_file(input, model, world.root());
   if (lower_case(input).ends_with(".gz")) {
