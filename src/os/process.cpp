@@ -65,12 +65,11 @@ std::string process_space() {
   return std::filesystem::read_symlink("/proc/self/ns/pid", unknown).string();
 }
 
-std::string command_line() {
+std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string line;
-  std::string word;
-  while (std::getline(file, word, '\0')) line += (line.empty() ? "" : " ") + word;
-  return line;
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
 }
 
 std::string parent_name() { return first_line(fmt::format("/proc/{}/comm", ::getppid())); }

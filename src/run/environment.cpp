@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/mpi/together.hpp"
@@ -33,6 +36,13 @@ Value::Array placements(const Machine& machine) {
   return list;
 }
 
+// As a user would type it.
+std::string command() {
+  std::vector<std::string> words = os::command_line();
+  std::ranges::transform(words, words.begin(), shell_word);
+  return join(words, " ");
+}
+
 std::int64_t cores_of_node() {
   std::set<int> cores;
   for (const os::LogicalCpu& cpu : os::online_cpus()) cores.insert(cpu.core);
@@ -56,7 +66,7 @@ Settings environment(const Machine& machine, int threads) {
   const nn::Backend backend = nn::backend();
   Settings all{{"format", metrics::kFileFormat},
                {"date", os::utc_now()},
-               {"command", os::command_line()},
+               {"command", command()},
                {"convoke", convoke_version()},
                {"build", build_description()},
                {"build_type", build_type()},

@@ -8,7 +8,9 @@
 
 TEST_CASE("a run writes a complete folder") {
   const Place place;
-  place.train("run", "", 2).ends(0).shows("run folder: run");
+  place.train("run", "--set 'description=two words'", 2).ends(0).shows("run folder: run");
+  CHECK_THAT(bytes_of(place / "run/environment.json"),
+             Contains(" --set 'description=two words'"));  // to paste
   for (const char* file :
        {"recipe.toml", "environment.json", "metrics.jsonl", "summary.json", "evaluation.json", "model.h5",
         "checkpoints/epoch-0002.h5", "checkpoints/epoch-0003.h5"}) {

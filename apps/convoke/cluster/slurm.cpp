@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "commands.hpp"
@@ -41,15 +40,14 @@ See docs/cluster.md.
 
 // The command line of this program, without the options that only say where the scripts go.
 std::string command_given() {
-  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  const std::vector<std::string> words = os::command_line();
   std::string command = "convoke";
-  std::string word;
-  std::getline(in, word, '\0');
-  while (std::getline(in, word, '\0')) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (word == "--dry-run" || word == "--submit") continue;
     const bool of_study = word == "--output" && command.starts_with("convoke study");  // its folder
     if (!of_study && (word == "--output" || word == "--program")) {
-      std::getline(in, word, '\0');
+      ++i;
     } else {
       command += " " + shell_word(word);
     }

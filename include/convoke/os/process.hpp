@@ -22,8 +22,8 @@ bool has_children(std::int64_t number);
 /// Identifies the namespace of process numbers: each container has separate numbers.
 std::string process_space();
 
-/// Returns the command line of this process: the program and its arguments, separated by spaces.
-std::string command_line();
+/// Returns the command line of this process: the program and its arguments.
+std::vector<std::string> command_line();
 
 /// Returns the name of the process that started this one: "prterun"; empty if unknown.
 std::string parent_name();
