@@ -106,6 +106,10 @@ Analysis analyze_rows(std::vector<TableRow> rows, const AnalysisOptions& options
   analysis.relative_error = options.relative_error;
   analysis.configurations = in_order(configurations_of_runs(rows));
   analysis.curves = scaling_curves(analysis.configurations, rows, options.scaling);
+  for (const TableRow& row : rows) {
+    const bool in_curve = row.find("speedup") != nullptr || row.find("decrease_percent") != nullptr;
+    if (!is_run(row.measurement) && !in_curve) analysis.printed.push_back(coordinates(row.measurement));
+  }
   analysis.scaled = scaled_curves(analysis.configurations);
   analysis.fractions = fraction_tables(analysis.curves);
   analysis.comparisons = comparisons(analysis.configurations);

@@ -80,7 +80,7 @@ TextTable pivot(const Analysis& analysis, std::span<const PublishedTable> tables
     const std::optional<Figure> figure = figure_of(analysis, at, name);
     if (figure) return marked(figure->text, figure->marks);
     // A measured quantity without a figure has values of runs that do not count.
-    return is_ratio(name) || find_named(kQuantities, name) != nullptr ? "" : printed_text(tables, at, name);
+    return find_named(kQuantities, name) != nullptr ? "" : printed_text(tables, at, name);
   };
   for (const std::string& name : options.show) {
     const auto has_value = [&](const Coordinates& at) { return !cell_text(at, name).empty(); };

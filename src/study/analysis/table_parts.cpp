@@ -115,12 +115,11 @@ std::vector<Coordinates> wanted_configurations(const Analysis& analysis, std::sp
   for (const Curve& curve : analysis.curves) {
     for (const ScalingPoint& point : curve.points) add_wanted(point.at);
   }
+  for (const Coordinates& at : analysis.printed) add_wanted(at);
   if (!configurations.empty()) return configurations;
   throw Error("the tables have no such configuration",
               "check the wanted values: convoke study analyze prints all configurations");
 }
-
-bool is_ratio(const std::string& quantity) { return find_named(kDerived, quantity) != nullptr; }
 
 bool is_share(const std::string& quantity) {
   return find_named(kQuantities, quantity) != nullptr &&

@@ -46,8 +46,8 @@ struct Coordinate {
 /// Throws Error for an unknown name.
 const Coordinate& coordinate(const std::string& name);
 
-/// Returns the configurations that have these values; published ratios without times are only in curves.
-/// Throws Error if there is none.
+/// Returns the configurations that have these values; published ratios without times are only in curves,
+/// other figures without times only in the tables. Throws Error if there is none.
 std::vector<Coordinates> wanted_configurations(const Analysis& analysis, std::span<const Only> only);
 
 /// A quantity of a configuration, in the unit of heading_of: shares as percentages.
@@ -69,9 +69,6 @@ std::vector<Printed> printed_numbers(std::span<const PublishedTable> tables, con
 
 /// Returns the heading of a quantity, with its unit: "test accuracy (%)".
 std::string heading_of(const std::string& quantity);
-
-/// True for a quantity that is relative to the base of a curve.
-bool is_ratio(const std::string& quantity);
 
 /// True for a quantity of 0 to 1 that is shown as a percentage.
 bool is_share(const std::string& quantity);

@@ -59,6 +59,12 @@ TEST_CASE("a column that is only printed in a table is shown with its digits") {
                                 {.rows = "mode", .columns = "system", .show = {"cost_per_training"}});
   CHECK(table.columns == std::vector<std::string>{"mode", "NN-TWINS", "RNN-SA", "IC-DR"});
   CHECK(table.rows.front() == std::vector<std::string>{"local cluster", "0.060", "0.106", "3.44"});
+  PublishedTable efficiency;  // neither times nor speed-ups
+  efficiency.rows.emplace_back().measurement.ranks = 4;
+  efficiency.rows[0].printed["efficiency"] = {.value = 0.88, .half_unit = 0.005};
+  const std::span<const PublishedTable> alone(&efficiency, 1);
+  CHECK(pivot(analyze(alone, {}), alone, {.show = {"efficiency"}}).rows ==
+        std::vector<std::vector<std::string>>{{"4", "0.88"}});
 }
 
 TEST_CASE("a printed column is shown if the table names its machine, or one of several") {

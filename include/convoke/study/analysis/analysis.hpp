@@ -35,6 +35,8 @@ struct Analysis {
   std::string machine;           ///< of all runs; "" if unknown, or if configurations have different machines
   double relative_error = 0.05;  ///< the target
   std::vector<MeasuredConfiguration> configurations;
+  std::vector<Coordinates>
+      printed;  ///< of rows with derived figures that make no curve, such as efficiencies
   std::vector<Curve> curves;
   std::vector<ScaledCurve> scaled;
   std::vector<FractionTable> fractions;  ///< refer to `curves`
