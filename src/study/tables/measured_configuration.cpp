@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "convoke/core/checksum.hpp"
 #include "convoke/core/text.hpp"
 #include "study/tables/columns.hpp"
 
@@ -152,7 +153,9 @@ std::string run_name(const Coordinates& at) {
   if (at.emulated) name += "-emulated";
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; }, '_');
-  return name;
+  constexpr std::size_t kLongest = 220;  // of the 255 bytes of a file's name; "-12-warm-up.log" follows
+  if (name.size() <= kLongest) return name;
+  return fmt::format("{}-{:08x}", name.substr(0, kLongest - 9), crc32(std::as_bytes(std::span(name))));
 }
 
 bool is_sequential(std::string_view mode) {

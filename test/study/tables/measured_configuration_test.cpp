@@ -131,6 +131,14 @@ TEST_CASE("emulated runs are never repeats of others") {
   CHECK(run_name(configurations[1].at) == run_name(configurations[0].at) + "-emulated");
 }
 
+TEST_CASE("the folder of a configuration has a name that file systems allow") {
+  Coordinates a, b;
+  a.variant = std::string(300, 'x') + "1";
+  b.variant = std::string(300, 'x') + "2";
+  CHECK(run_name(a).size() == 220);
+  CHECK(run_name(a) != run_name(b));
+}
+
 TEST_CASE("a configuration's coordinates have a text form") {
   Coordinates at{"net", "sync", 4, 2, 0.25, "weak", "train.micro_batch=8"};
   CHECK(to_string(at) ==
