@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
@@ -186,34 +187,44 @@ Choice choose(const std::filesystem::path& given, const SourceOptions& options, 
                   ("known kinds: " + join(source_kinds())) + "; choose one with --kind");
 }
 
-// An option that names a column, and the kinds of sources that read such a column.
-struct ColumnOption {
-  std::string_view name;
-  std::string ColumnOptions::*column;
+// Options of some kinds of sources.
+struct KindOptions {
+  std::string_view names;  // each between blanks
   std::string_view kinds;
 };
 
-constexpr std::array kColumnOptions{
-    ColumnOption{"--group", &ColumnOptions::group, "manifest, text-csv, table, io-traces"},
-    ColumnOption{"--weight-column", &ColumnOptions::weight, "manifest, text-csv, table"},
-    ColumnOption{"--split-column", &ColumnOptions::split, "manifest, text-csv, table"},
-    ColumnOption{"--label-column", &ColumnOptions::label,
-                 "manifest, text-csv, table, io-traces, tfrecord, webdataset, numpy, hdf5"},
-    ColumnOption{"--path-column", &ColumnOptions::path, "manifest, tfrecord, webdataset, numpy, hdf5"},
-    ColumnOption{"--text-column", &ColumnOptions::text, "text-csv"},
-    ColumnOption{"--images", &ColumnOptions::images_folder, "manifest"},
+constexpr std::array kKindOptions{
+    KindOptions{" --group ", "manifest, text-csv, table, io-traces"},
+    KindOptions{" --weight-column --split-column ", "manifest, text-csv, table"},
+    KindOptions{" --label-column ",
+                "manifest, text-csv, table, io-traces, numpy, hdf5, tfrecord, webdataset"},
+    KindOptions{" --path-column ", "manifest, numpy, hdf5, tfrecord, webdataset"},
+    KindOptions{" --images ", "manifest"},
+    KindOptions{" --size --fit --channels ", "image-folder, manifest, tfrecord, webdataset"},
+    KindOptions{" --text-column ", "text-csv"},
+    KindOptions{" --length --vocabulary --padding --truncating --stop-words ", "text-csv, text-folder"},
+    KindOptions{" --categories ", "table"},
+    KindOptions{" --features --scale ", "table, io-traces"},
+    KindOptions{" --window ", "io-traces"},
+    KindOptions{" --axes ", "numpy, hdf5"},
+    KindOptions{" --separator --quoting --header --decimal ", "manifest, text-csv, table, io-traces"},
+    KindOptions{" --encoding ", "manifest, text-csv, table, io-traces, text-folder"},
 };
 
-// Throws Error if an option names a column that this kind of source does not read: groups that are not kept
-// together would not be noticed.
-void require_columns(const Choice& choice, const ColumnOptions& columns) {
-  for (const ColumnOption& option : kColumnOptions) {
-    const std::string& given = columns.*option.column;
-    if (given.empty() || option.kinds.find(choice.source->name) != std::string_view::npos) continue;
-    throw Error(fmt::format("{} {}: {} is taken for a source of the kind {}, which has no such column",
-                            option.name, given, choice.path.string(), choice.source->name),
-                option.name == "--group" ? "--group-by takes the groups from the names of the samples"
-                                         : fmt::format("it is an option of the kinds {}", option.kinds));
+// Throws Error for an option that this kind of source does not have. To ignore it would be worse: groups
+// would be parted, and features not scaled.
+void require_options(const Choice& choice, std::span<const std::string> given) {
+  for (const std::string& option : given) {
+    for (const KindOptions& some : kKindOptions) {
+      if (some.names.find(" " + option + " ") == std::string_view::npos ||
+          some.kinds.find(choice.source->name) != std::string_view::npos)
+        continue;
+      throw Error(fmt::format("{}: {} is taken for the kind {}, which does not have this option", option,
+                              choice.path.string(), choice.source->name),
+                  option == "--group"
+                      ? "--group-by takes the groups from the names of the samples"
+                      : fmt::format("it is an option of {}; --kind names another kind", some.kinds));
+    }
   }
 }
 
@@ -227,7 +238,7 @@ std::unique_ptr<Source> open_source(const std::filesystem::path& path, const Sou
       throw Error(fmt::format("{}: \"{}\" is given twice", option, twice));
   }
   const Choice choice = choose(path, options, kind);
-  require_columns(choice, options.columns);
+  require_options(choice, options.given);
   return choice.source->opens(choice.path, options);
 }
 

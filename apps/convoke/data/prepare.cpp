@@ -262,8 +262,11 @@ std::function<int()> add_prepare(CLI::App& parser) {
   add_text_and_table_options(parser, work.samples);
   add_split_options(parser, *options);
   parser.footer(kPrepareHelp);
-  return [options, quality = parser.get_option("--jpeg-quality")] {
+  return [options, &parser, quality = parser.get_option("--jpeg-quality")] {
     options->has_quality = quality->count() > 0;
+    for (const CLI::Option* option : parser.get_options()) {
+      if (option->count() > 0) options->work.samples.given.push_back(option->get_name());
+    }
     return prepare(*options);
   };
 }

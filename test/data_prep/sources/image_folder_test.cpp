@@ -71,10 +71,12 @@ TEST_CASE("pictures of one size are stored pixel for pixel; other pictures need 
   put_picture(folder / "a/1.png", "rgba.png");
   put_picture(folder / "b/1.bmp", "rgb.bmp");
   const auto source = open_source(folder.path());
-  SourceOptions columns;
-  columns.columns.group = "patient";  // would be ignored, and the patients of a split not kept together
-  CHECK_THAT(refusal_of([&] { open_source(folder.path(), columns); }),
-             Contains("--group patient") && Contains("kind image-folder") && Contains("| --group-by"));
+  for (const auto& [option, hint] : {std::pair("--group", "--group-by"), {"--scale", "table, io-traces"}}) {
+    CHECK_THAT(refusal_of([&] {
+                 open_source(folder.path(), {.given = {"--size", option}});
+               }),
+               StartsWith(option) && Contains("kind image-folder") && Contains(hint));
+  }
   CHECK(source->format().shape == convoke::Shape{3, 13, 18});
   std::vector<std::byte> first(13 * 18 * 3), second(first.size());
   source->read(0, first);

@@ -76,6 +76,7 @@ struct SourceOptions {
   std::filesystem::path output = {};          ///< `prepare` writes there and beside it; no part of the source
   bool splits_are_drawn = false;              ///< the source's splits are not used
   std::vector<std::string> class_names = {};  ///< replace the source's names; one per class
+  std::vector<std::string> given = {};  ///< options of the command line, "--size": the kind must have them
 };
 
 }  // namespace convoke::data_prep
