@@ -53,8 +53,9 @@ constexpr Key<O> kCountPadding = key<&O::count_padding>(
 
 // Normalizations.
 template <class O>
-constexpr Key<O> kEpsilon =
-    key<&O::epsilon>({.name = "epsilon", .range = kPositive, .help = "added to the variance"});
+constexpr Key<O> kEpsilon = key<&O::epsilon>({.name = "epsilon",
+                                              .range = kPositive,
+                                              .help = "added to the variance; PyTorch's default is 1e-5"});
 template <class O>
 constexpr Key<O> kScale = key<&O::scale>({.name = "scale", .help = "multiply by a learned gamma"});
 template <class O>
