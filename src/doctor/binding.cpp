@@ -298,8 +298,8 @@ std::vector<Finding> check_binding(const Binding& binding, int threads) {
     }
     if (!crowded && used < there && ranks.size() * 2 <= there) {
       found.push_back(note("binding",
-                           fmt::format("{}: {} use only {} of the {} cores that the launcher has here", host,
-                                       ranks_text(ranks), used, there),
+                           fmt::format("{}: {} {} only {} of the {} cores that the launcher has here", host,
+                                       ranks_text(ranks), ranks.size() == 1 ? "uses" : "use", used, there),
                            right_options(ranks.size(), there)));
     }
   }

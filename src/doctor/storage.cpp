@@ -63,7 +63,7 @@ std::string why_not_locked(os::File& file, bool shared) try {
   return error.what();
 }
 
-// Bytes per second; 0 if the file is empty.
+// Bytes per second; 0 for less than a block, whose time is that of one access.
 double read_rate(const os::File& file) {
   file.forget(0, kBlock * kBlocks);
   std::vector<std::byte> block(kBlock);
@@ -74,7 +74,7 @@ double read_rate(const os::File& file) {
     if (got == 0) break;
     bytes += got;
   }
-  return static_cast<double>(bytes) / watch.seconds();
+  return bytes < kBlock ? 0 : static_cast<double>(bytes) / watch.seconds();
 }
 
 void measure_writing(os::File& file, Storage& storage) {

@@ -116,7 +116,7 @@ TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
   doctor_says("--quick", "mpirun --bind-to core -n 1")
       .never("binding fixed")
       .shows("note     binding          ")
-      .shows("use only 1 of the ");
+      .shows("uses only 1 of the ");
   answers(doctor_says("--quick --threads 2", "mpirun --bind-to core -n 1"), 4)
       .shows("rank 0 runs 2 threads on core 0, although the launcher has ");
 }

@@ -58,6 +58,8 @@ TEST_CASE("a dataset is read, even if another process has locked it") {
   CHECK(seen.failure.empty());
   CHECK(seen.locking_refused.empty());  // a lock of another process shows that locks work
   CHECK(seen.read_rate > 0);
+  std::filesystem::resize_file(path, 4096);  // one access is no rate
+  CHECK(doctor::probe_dataset(path, true).read_rate == 0);
 }
 
 TEST_CASE("files that cannot be locked give a warning only if HDF5 is set to lock them") {
