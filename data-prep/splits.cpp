@@ -116,21 +116,22 @@ class Dealer {
     }
   }
 
-  // Returns how many of n each part gets: its due, rounded down; the largest remainders get the rest.
+  // Returns how many of n each part gets: its share, rounded down; one more goes to those with the most due.
   std::vector<std::size_t> cut(std::size_t n, std::vector<double>& due) const {
     constexpr double kRounding = 1e-9;  // 0.1 + 0.1 + ... may be slightly below 1
-    std::vector<std::size_t> counts(fractions_.size());
+    std::vector<std::size_t> counts(fractions_.size()), order(fractions_.size());
     std::size_t left = n;
     for (std::size_t p = 0; p < counts.size(); ++p) {
-      due[p] += static_cast<double>(n) * fractions_[p];
-      counts[p] = std::min(left, static_cast<std::size_t>(std::max(0.0, due[p] + kRounding)));
+      const double share = static_cast<double>(n) * fractions_[p];
+      counts[p] = std::min(left, static_cast<std::size_t>(share + kRounding));
       left -= counts[p];
-      due[p] -= static_cast<double>(counts[p]);
+      due[p] += share - static_cast<double>(counts[p]);
     }
-    for (; left > 0; --left) {
-      const auto most = static_cast<std::size_t>(std::max_element(due.begin(), due.end()) - due.begin());
-      ++counts[most];
-      --due[most];
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return due[a] > due[b]; });
+    for (std::size_t i = 0; left > 0; ++i, --left) {
+      ++counts[order[i % order.size()]];
+      --due[order[i % order.size()]];
     }
     return counts;
   }

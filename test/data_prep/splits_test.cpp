@@ -110,6 +110,9 @@ TEST_CASE("every sample is in the test split of one fold") {
     CHECK(splits.names == std::vector<std::string>{"train", "test"});
     for (const std::size_t item : splits.items(1)) ++tested[item];
     CHECK(classes_in(catalog, splits, 1)[0] == 4);
+    // As scikit-learn's StratifiedKFold: five samples of a class are one in each fold, whatever comes before.
+    const Catalog few = catalog_of({1, 2, 5});
+    CHECK(classes_in(few, assign_splits(few, {.fold = fold, .folds = 5}), 1)[2] == 1);
   }
   CHECK(tested == std::vector<int>(tested.size(), 1));
 }
