@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/os/file.hpp"
@@ -49,15 +50,16 @@ std::string listing(std::span<const std::string> names, std::size_t most) {
 
 std::string nearest_name(std::string_view name, std::span<const std::string> known) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  std::pair least(std::max<std::size_t>(1, name.size() / 3) + 1,
+                  std::size_t{0});  // and the difference of the lengths
   for (const std::string& candidate : known) {
     // The distance is at least the difference of the lengths, and takes long to compute for a very long name.
     const std::size_t lengths =
         std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
-    if (lengths >= best_distance) continue;
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance < best_distance) {
-      best_distance = distance;
+    if (lengths >= least.first) continue;
+    const std::pair distance(edit_distance(name, candidate), lengths);
+    if (distance < least) {
+      least = distance;
       best = candidate;
     }
   }
