@@ -625,6 +625,24 @@ TEST_CASE("states, windows and slopes that Convoke's layers do not have are refu
   CHECK(folder.read(resized("align_corners")).models.description.graph.output_shape() == Shape{2, 7, 4});
 }
 
+TEST_CASE("windows along one axis of volumes, of which PyTorch's LocalResponseNorm consists, are read") {
+  const Folder folder;
+  const auto pooled = [](const std::vector<std::int64_t>& kernel, const std::vector<std::int64_t>& strides,
+                         const std::vector<std::int64_t>& pads) {
+    const std::string window = list_attribute("kernel_shape", kernel) + list_attribute("strides", strides) +
+                               list_attribute("pads", pads);
+    const std::string graph = integers("dims", {-1, 1, 4, 1, 2}) + node("Reshape", {"x", "dims"}, "a") +
+                              node("AveragePool", {"a"}, "b", window) + node("Flatten", {"b"}, "y");
+    return Model{.graph = graph, .input = {-1, 4, 1, 2}}.bytes();
+  };
+  const std::vector<float> x{1, 2, 3, 4, 5, 6, 7, 8};
+  using List = std::vector<double>;
+  CHECK(output_of(folder.read(pooled({2, 1, 1}, {2, 1, 1}, {1, 0, 0, 0, 0, 0})), x) == List{1, 2, 4, 5});
+  CHECK(output_of(folder.read(pooled({1, 1, 2}, {1, 1, 1}, {0, 0, 0, 0, 0, 0})), x) ==
+        List{1.5, 3.5, 5.5, 7.5});
+  CHECK_THAT(folder.error(pooled({2, 1, 1}, {1, 1, 2}, {0, 0, 0, 0, 0, 0})), Contains("windows with 3 axes"));
+}
+
 TEST_CASE("absurd sizes in an ONNX file are refused at once") {
   const Folder folder;
   const std::int64_t huge = std::int64_t{1} << 62;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "convoke/core/error.hpp"
@@ -218,10 +219,9 @@ void convert_transposed_convolution(Call& call) {
   call.give(sequence ? View::of(call.graph(), node, {kBatch, 0, 2}) : of_channels_first(call.graph(), node));
 }
 
-void convert_pool(Call& call) {
+View pooled(Call& call, const View& input) {
   const bool average = call.node().op == "AveragePool";
   const std::string layer = average ? "average_pool" : "max_pool";
-  const View& input = call.view(0);
   const WindowAttributes window = read_window(call, {}, input);
   if (window.dilation != nn::Extent(1)) {
     call.refuse("has a dilated window", "Convoke's pooling layers have dilation 1");
@@ -232,7 +232,50 @@ void convert_pool(Call& call) {
   Settings settings = window.settings(window.sequence ? layer + "1d" : layer, "size");
   settings.set("ceil", call.integer("ceil_mode", 0) != 0);
   if (average) settings.set("count_padding", call.integer("count_include_pad", 0) != 0);
-  call.give(of_channels_first(call.graph(), call.add(settings, {channels_first(call, input)})));
+  return of_channels_first(call.graph(), call.add(settings, {channels_first(call, input)}));
+}
+
+/// Returns the axis of volumes (N, C, D, H, W) along which alone a pooling has a window, if there is one.
+std::optional<std::size_t> only_windowed(const Call& call, const View& input) {
+  const std::vector<std::int64_t> kernel = call.integers("kernel_shape");
+  const auto is_one = [](std::int64_t extent) { return extent == 1; };
+  if (input.rank() != 5 || input.batch_axis() != 0 || std::ranges::count_if(kernel, is_one) != 2) return {};
+  const auto at = static_cast<std::size_t>(std::ranges::find_if_not(kernel, is_one) - kernel.begin());
+  std::vector<std::int64_t> strides = call.integers("strides", {1, 1, 1}),
+                            pads = call.integers("pads", std::vector<std::int64_t>(6, 0));
+  if (kernel.size() != 3 || strides.size() != 3 || pads.size() != 6) return {};
+  strides[at] = 1;
+  pads[at] = pads[at + 3] = 0;
+  if (!std::ranges::all_of(strides, is_one) || std::ranges::any_of(pads, std::identity())) return {};
+  return at + 2;
+}
+
+/// Returns the node with the attributes of windows along one of three axes.
+NodeProto along_one(NodeProto node, std::size_t axis) {
+  for (Attribute& list : node.attributes) {
+    std::vector<std::int64_t>& values = list.integers;
+    if (values.size() == 6) values = {values[axis], values[axis + 3]};
+    if (values.size() == 3) values = {values[axis]};
+  }
+  return node;
+}
+
+// Axes without a window join the channels. PyTorch writes LocalResponseNorm as means over (N, 1, C, H, W).
+void convert_pool(Call& call) {
+  const View& input = call.view(0);
+  const std::optional<std::size_t> windowed = only_windowed(call, input);
+  if (!windowed) return call.give(pooled(call, input));
+  std::vector<std::size_t> others{1, 2, 3, 4}, order{0, 1, 2, 3, 4};
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(*windowed - 1));
+  View sequences = input;
+  sequences.axes = {input.axes[0], atoms_of(input, others), input.axes[*windowed]};
+  const NodeProto node = along_one(call.node(), *windowed - 2);
+  Call one(call.import(), node);
+  const View means = pooled(one, sequences);
+  std::vector<Dim> dims{means.dim(0), input.dim(others[0]), input.dim(others[1]), input.dim(others[2]),
+                        means.dim(2)};
+  for (std::size_t& from : order) from = from == *windowed ? 4 : from > *windowed ? from - 1 : from;
+  call.give(reshaped(call, means, std::move(dims)).transposed(order));
 }
 
 constexpr const char *kMean = "global_average_pool", *kMax = "global_max_pool";
