@@ -108,8 +108,9 @@ study::RunEnvironment environment_of(const StudyOptions& options) {
 
 void print_plan(const study::StudyFile& file, const std::vector<study::Configuration>& configurations,
                 const study::RunEnvironment& environment) {
-  fmt::print("{}: {}, {} to {} of each, on {}\n", file.name, counted(configurations.size(), "configuration"),
-             file.repeats, counted(file.at_most, "run"), counted(environment.all_cores, "core"));
+  const std::string least = file.repeats < file.at_most ? fmt::format("{} to ", file.repeats) : "";
+  fmt::print("{}: {}, {}{} of each, on {}\n", file.name, counted(configurations.size(), "configuration"),
+             least, counted(file.at_most, "run"), counted(environment.all_cores, "core"));
   for (const std::uint32_t i :
        study::order_of_round(static_cast<std::int64_t>(configurations.size()), file.seed, 1)) {
     const study::Configuration& configuration = configurations[i];

@@ -295,6 +295,8 @@ std::vector<std::string> remarks(const Analysis& analysis) {
     if (configuration.runs.empty())
       all.push_back(fmt::format("{}: all runs failed", to_string(configuration.at)));
   }
+  if (analysis.configurations.empty() && analysis.curves.empty() && analysis.audit.checks.empty())
+    all.emplace_back("no row has a time, a speed-up or a decrease, so there is nothing to compute");
   if (single > 0) {
     all.push_back(fmt::format("{} of {} configurations {} one row only: no interval or test is possible",
                               single, analysis.configurations.size(), single == 1 ? "has" : "have"));

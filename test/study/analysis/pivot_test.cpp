@@ -65,6 +65,7 @@ TEST_CASE("a column that is only printed in a table is shown with its digits") {
   const std::span<const PublishedTable> alone(&efficiency, 1);
   CHECK(pivot(analyze(alone, {}), alone, {.show = {"efficiency"}}).rows ==
         std::vector<std::vector<std::string>>{{"4", "0.88"}});
+  CHECK_THAT(remarks(analyze(alone, {})).at(0), Contains("there is nothing to compute"));
 }
 
 TEST_CASE("a printed column is shown if the table names its machine, or one of several") {
