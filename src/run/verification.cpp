@@ -151,8 +151,9 @@ FileComparison compare_files(const fs::path& a, const fs::path& b) {
   const hdf5::File in_b = hdf5::File::open(b);
   const std::string format = format_of(in_a);
   if (const std::string other = format_of(in_b); other != format) {
-    throw Error(fmt::format("{} holds a {}, but {} a {}", a.string(), format, b.string(), other),
-                "pass two models, two ensembles, two checkpoints or two run folders");
+    throw Error(
+        fmt::format("{} is of the kind {}, but {} of the kind {}", a.string(), format, b.string(), other),
+        "pass two models, two ensembles, two checkpoints or two run folders");
   }
   FileComparison result;
   const std::string step = format == "checkpoint" ? "updates" : "step";

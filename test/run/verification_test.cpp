@@ -116,7 +116,7 @@ TEST_CASE("files of different kinds and damaged files are errors") {
   write_model(folder / "a.h5", tiny::parameters(5));
   write_checkpoint(folder.path(), checked_state_at(3));
   CHECK_THAT(error_of([&] { compare_files(folder / "a.h5", folder / "epoch-0003.h5"); }),
-             Contains("a.h5 holds a model, but ") && EndsWith("epoch-0003.h5 a checkpoint"));
+             Contains("a.h5 is of the kind model, but ") && EndsWith("epoch-0003.h5 of the kind checkpoint"));
   write_model(folder / "b.h5", tiny::parameters(6));
   std::fstream file(folder / "b.h5", std::ios::in | std::ios::out | std::ios::binary);
   const auto offset =
