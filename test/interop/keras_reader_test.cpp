@@ -184,13 +184,15 @@ TEST_CASE("a note says what training leaves out or does in another way than Kera
   const TemporaryFolder folder;
   const std::string layers =
       R"({"class_name": "Conv2D", "config": {"name": "c", "filters": 2, "kernel_size": [3, 3],
-          "kernel_constraint": {"class_name": "NonNeg", "config": {}}, "bias_constraint": null}},
+          "kernel_constraint": {"class_name": "NonNeg", "config": {}}, "bias_constraint": null,
+          "dtype": {"class_name": "DTypePolicy", "config": {"name": "mixed_float16"}}}},
          {"class_name": "ActivityRegularization", "config": {"name": "a", "l1": 0.1, "l2": 0.0}})";
   const std::vector<std::string> notes = read_model(with_config(folder, sequential(layers))).notes;
   const auto has = [](const std::vector<std::string>& list, const std::string& part) {
     return std::ranges::any_of(list, [&](const std::string& note) { return note.find(part) != note.npos; });
   };
   CHECK(has(notes, "Conv2D \"c\" constrains its weights"));
+  CHECK(has(notes, "layers of the policy mixed_float16 compute in float32"));
   CHECK(has(notes, "ActivityRegularization \"a\" adds a penalty of outputs"));
 
   const auto masked = [&](const std::string& training) {
@@ -210,8 +212,9 @@ TEST_CASE("a note says what training leaves out or does in another way than Kera
       {"class_name": "Dropout", "name": "d", "config": {"rate": 0.5}, "inbound_nodes": [{"args": [)" +
         tensor_of("e") + R"(], "kwargs": {"training": false}}]},
       {"class_name": "BatchNormalization", "name": "n", "config": {}, "inbound_nodes": [{"args": [)" +
-        tensor_of("d") + R"(], "kwargs": {)" + training + R"(}}]}],
-      "input_layers": [["in", 0, 0]], "output_layers": [["n", 0, 0]]}})";
+        tensor_of("d") + R"(], "kwargs": {)" + training + R"(}}, {"args": [)" + tensor_of("n") +
+        R"(], "kwargs": {}}]}],
+      "input_layers": [["in", 0, 0]], "output_layers": [["n", 1, 0]]}})";
     const archive::ZipEntry entries[] = {{.name = "metadata.json", .text = R"({"keras_version": "3.15.1"})"},
                                          {.name = "config.json", .text = config},
                                          {.name = "model.weights.h5", .file = folder / "weights.h5"}};
@@ -219,6 +222,7 @@ TEST_CASE("a note says what training leaves out or does in another way than Kera
     return read_model(folder / "model.keras").notes;
   };
   CHECK(has(masked(""), "BatchNormalization \"n\" reads masked sequences"));
+  CHECK(has(masked(""), "BatchNormalization \"n\" is called several times"));
   CHECK_FALSE(has(masked(""), "training=False"));  // that of the dropout is Keras' default
   CHECK(has(masked(R"("training": false)"), "training=False"));
 }

@@ -157,6 +157,10 @@ class Reader {
       return run(*layer.whole, inputs.front(), within);
     }
     require_order(layer, inputs);
+    const Json& dtype = member(*layer.config, "dtype");
+    const std::string policy = text_of(dtype.is_object() ? member(member(dtype, "config"), "name") : dtype);
+    if (policy.find("float") != policy.npos && policy != "float32")
+      context_.builder.note(fmt::format("layers of the policy {} compute in float32 here", one_line(policy)));
     // Keras says of its operators on tensors neither module nor package.
     const bool tensorflow = layer.class_name == "TFOpLambda" || layer.class_name == "SlicingOpLambda";
     within.class_name = tensorflow ? layer.class_name : builtin_class(*layer.whole);
