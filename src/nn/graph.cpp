@@ -52,9 +52,11 @@ std::string last_names(const std::vector<std::string>& names) {
 Graph::Graph(ValueSpec input) {
   const bool tokens = input.type == ValueType::kToken;
   if (input.rank() < 1 || input.rank() > (tokens ? 1 : 3)) {
-    throw Error(tokens ? fmt::format("a network's input of tokens must be (L), not {}", input.to_string())
-                       : fmt::format("a network's input must be (C, H, W), (L, F) or (F), not {}",
-                                     input.to_string()));
+    throw Error(
+        tokens ? fmt::format("a network's input of tokens must be (L), not {}", input.to_string())
+               : fmt::format("a network's input must be (C, H, W), (L, F) or (F), not {}", input.to_string()),
+        tokens ? "an embedding reads texts: model.input is their length, such as [300]"
+               : "set model.input to the shape of a sample, channels first");
   }
   const auto& extents = input.extents();
   if (std::any_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 1; })) {
