@@ -55,8 +55,7 @@ Graph::Graph(ValueSpec input) {
     throw Error(
         tokens ? fmt::format("a network's input of tokens must be (L), not {}", input.to_string())
                : fmt::format("a network's input must be (C, H, W), (L, F) or (F), not {}", input.to_string()),
-        tokens ? "an embedding reads texts: model.input is their length, such as [300]"
-               : "set model.input to the shape of a sample, channels first");
+        tokens ? "an embedding reads texts: model.input is their length, such as [300]" : "");
   }
   const auto& extents = input.extents();
   if (std::any_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 1; })) {
