@@ -139,7 +139,7 @@ Value Call::add_weighted(const Settings& layer, const std::vector<Value>& inputs
   std::vector<std::size_t> nodes{node_of(out)};
   for (std::size_t i = 1; i < inputs.size(); ++i) nodes.push_back(node_of(inputs[i]));
   if (owner != context_.owners.end()) {
-    if (layer.find("momentum") != nullptr && options_.trainable && !options_.inference) {
+    if (*layer.find("layer") == convoke::Value("batch_norm") && options_.trainable && !options_.inference) {
       note(fmt::format(
           "{} \"{}\" is called several times: each training step moves its statistics once, by the "
           "mean of the calls, while Keras does so in each call",
