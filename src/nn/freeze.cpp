@@ -42,6 +42,9 @@ std::vector<std::size_t> named_nodes(const Graph& graph, const std::string& patt
     if (named) nodes.push_back(index);
   }
   if (!nodes.empty()) return nodes;
+  if (pattern == "backbone")
+    throw Error(fmt::format("{}: there is no backbone before the only node with parameters", what),
+                "freeze it by its name: " + join(names));
   throw Error(end < graph.nodes().size()
                   ? fmt::format("{}: no node before \"{}\" has parameters", what, graph.node(end).name)
                   : fmt::format("{}: no node with parameters is called \"{}\"{}", what, pattern,

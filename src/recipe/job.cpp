@@ -208,6 +208,7 @@ std::string frozen_note(const train::Job& job) {
   std::vector<std::string> names;
   std::size_t parameter = 0;  // in the order of engine::canonical_parameters()
   const nn::Graph graph = train::graph_in_epoch(job, job.loop.epochs);  // stages may unfreeze layers
+  if (job.loop.epochs > 0 && graph.trainable_count() == 0) return "no layer is trained: all are frozen";
   for (const nn::Node& node : graph.nodes()) {
     bool random = false;
     for (const nn::ParameterSpec& spec : node.parameters) {

@@ -68,6 +68,9 @@ TEST_CASE("patterns that match no node are refused") {
   CHECK(error_of([] { frozen({"conv2d_3"}); }) ==
         "freeze: no node with parameters is called \"conv2d_3\" (did you mean \"conv2d_1\"?)");
   CHECK(error_of([] { frozen({"flatten_1"}); }).starts_with("freeze: no node with parameters"));
+  Graph head = build_graph(Shape{4}, {{{"layer", "dense"}, {"units", 3}}});
+  CHECK(error_of([&] { freeze(head, std::vector<std::string>{"backbone"}); }) ==
+        "freeze: there is no backbone before the only node with parameters");
 }
 
 namespace {

@@ -47,6 +47,8 @@ TEST_CASE("frozen layers that no file gives weights are noted") {
   weights.given.back() = weights.given[weights.given.size() - 2] = false;  // the head
   job.weights = std::make_shared<const run::InitialWeights>(weights);
   CHECK(recipe::frozen_note(job).empty());
+  nn::freeze(job.model.graph, std::vector<std::string>{"*"});
+  CHECK(recipe::frozen_note(job) == "no layer is trained: all are frozen");
 }
 
 TEST_CASE("a model's own normalization counts, if its file says it") {

@@ -35,7 +35,7 @@ std::optional<run::ModelSet> teacher_of(const Recipe& recipe, const data::Datase
 std::string normalization_note(const Recipe& recipe, const train::Job& job);
 
 /// Returns a sentence for the user that names the nodes, frozen to the last epoch, whose weights keep random
-/// initial values, since no file has them. Empty if there are none.
+/// initial values, since no file has them, or says that all nodes are frozen. Empty if there are none.
 std::string frozen_note(const train::Job& job);
 
 }  // namespace convoke::recipe
