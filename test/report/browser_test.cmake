@@ -1,7 +1,7 @@
 # Checks the pages of report_pages in headless Chromium, 390 and 1,280 pixels wide, light and dark: no error on the
-# console, every picture loaded, every chart drawn with its data, no element wider than the page, no request, no two
-# series of a chart with the same style; all text has contrast AA, and scrolling regions have a name and are reachable by
-# keyboard.
+# console, every picture loaded, every chart drawn with its data, no name of a bar cut, no element wider than the page,
+# no request, no two series of a chart with the same style; all text has contrast AA, and scrolling regions have a name
+# and are reachable by keyboard.
 #   cmake -DPAGES=report_pages -DCHROMIUM=chromium -DFOLDER=<scratch folder> -P browser_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -47,7 +47,8 @@ addEventListener("load", () => setTimeout(() => {
   const styles = new Map();  // a series has the same style in all charts, and no other series of a chart has it
   const drawings = JSON.parse(document.getElementById("drawings").textContent);
   Object.values(Chart.instances).forEach((chart, i) => {
-    const seen = new Set(), { kind } = drawings[i];
+    const seen = new Set(), { kind } = drawings[i], names = chart.scales.y;
+    if (names.type === "category" && names._getLabelSizes().widest.width > names.width) complaints.push("names are cut: " + chart.canvas.getAttribute("aria-label"));
     for (const d of kind === "box" ? [] : chart.data.datasets) {
       const style = JSON.stringify([kind, d.borderColor, d.borderDash, d.backgroundColor, d.pointStyle, d.pointRotation, d.pointBackgroundColor]);
       if (seen.has(style) || style !== (styles.get(kind + d.label) ?? style)) complaints.push(`style of another series, or not the same in all charts: ${d.label}`);

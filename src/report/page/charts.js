@@ -34,7 +34,8 @@
   const name_axis = (names, rows) => {
     const { min, max, ticks, ...more } = axis(names);
     return {
-      ...more, type: "category", offset: true, labels: rows.map((row) => text(row[0])), ticks: { ...ticks, autoSkip: false },
+      ...more, type: "category", offset: true, labels: rows.map((row) => text(row[0])),
+      ticks: { ...ticks, autoSkip: false, font: ({ chart }) => ({ size: chart.width < 450 ? 10 : 13 }) },  // on a phone, too
       grid: { ...more.grid, display: false },
     };
   };
