@@ -182,21 +182,21 @@ class Examination {
     constexpr std::size_t kMost = 5, kSame = 5;
     if (lines[0].empty() || lines[0].find_first_of(",;\t|\"#") != std::string::npos) return 0;
     if (options_.separator == std::string(1, kOneColumn)) return 0;
-    const auto count = [&](std::size_t line, char c) {
-      return separators_in(lines[line], std::string_view(&c, 1));
-    };
+    const auto count = [&](std::size_t line, char c) { return separators_in(lines[line], {&c, 1}); };
     std::size_t title = 0;  // the fewest lines: commas of numbers may begin below the header
     for (const char separator : {',', ';', '\t', '|'}) {
-      for (std::size_t first = 1; first <= kMost && first + kSame <= lines.size(); ++first) {
-        const std::ptrdiff_t cells = count(first, separator);
+      for (std::size_t first = 1; first <= kMost && first < lines.size(); ++first) {
+        std::ptrdiff_t cells = count(first, separator);
         if (cells == 0) continue;
-        bool equal = cells >= 2, blanks = count(0, ' ') > 0;
-        for (std::size_t line = first; line < first + kSame; ++line) {
-          equal = equal && count(line, separator) == cells;
+        bool equal = cells >= 2, blanks = count(0, ' ') > 0;  // numbers with commas, separated by blanks
+        std::size_t same = 0;
+        for (std::size_t line = first; line < lines.size() && same < kSame; ++line) {
+          if (lines[line].empty()) continue;
+          if (++same == 2 && count(line, separator) == cells + 1) ++cells;  // see complete()
+          equal = equal && (same == 1 || count(line, separator) == cells);
           blanks = blanks && count(line, ' ') == count(0, ' ');
         }
-        // else numbers with decimal commas, separated by blanks
-        if (equal && !blanks && (title == 0 || first < title)) title = first;
+        if (same == kSame && equal && !blanks && (title == 0 || first < title)) title = first;
         break;
       }
     }

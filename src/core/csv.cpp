@@ -213,9 +213,11 @@ char CsvReader::find_delimiter() {
     go_to(begin);
     line_ = line;
     if (cells.empty() || cells.front() < 2) continue;
-    if (candidate == ' ' && found == '\t' && cells.front() == most) continue;  // these blanks are tabs
-    const bool equal =
-        std::all_of(cells.begin(), cells.end(), [&](std::size_t n) { return n == cells.front(); });
+    // A header may lack the name of the rows, or rows end with a separator.
+    const bool shorter = candidate == '\t' && cells.front() + 1 == cells.back();
+    const bool equal = std::all_of(cells.begin() + (shorter ? 1 : 0), cells.end(), [&](std::size_t n) {
+      return n == (shorter ? cells.back() : cells.front());
+    });
     if (equal && candidate == ',') {
       commas = true;
     } else if (equal && (!commas || decimal_commas)) {

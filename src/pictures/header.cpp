@@ -126,6 +126,7 @@ PictureHeader bmp_header(Bytes file, const std::string& name) {
   const std::uint32_t compression = os2 ? 0 : little_endian(file.subspan(30, 4));
   PictureHeader header{.kind = PictureKind::kBmp, .stored = {std::abs(height), width}, .components = 3};
   if (compression == 1 || compression == 2) refuse(name, "the BMP is run-length encoded");
+  if (os2 && bits < 24) refuse(name, "the BMP has a palette of OS/2");
   const std::uint64_t row = (static_cast<std::uint64_t>(std::max<std::int64_t>(width, 0)) * bits + 7) / 8;
   const std::uint64_t rows = static_cast<std::uint64_t>(std::abs(height));
   const std::uint64_t needed = rows == 0 ? 0 : pixels + (rows - 1) * ((row + 3) / 4 * 4) + row;

@@ -59,7 +59,8 @@ TEST_CASE("the delimiter is found") {
   CHECK(delimiter_of("image,level\n1,2\n") == ',');
   CHECK(delimiter_of("image;level\n1,5;2\n1;2,5\n") == ';');
   CHECK(delimiter_of("a b\tc d\n1 2\t3\n") == '\t');
-  CHECK(delimiter_of("a\tb\n1\t2\t\n3\t4\t\n") == '\t');  // rows end with one
+  CHECK(delimiter_of("a\tb\n1\t2\t\n3\t4\t\n") == '\t');        // rows end with one
+  CHECK(delimiter_of("a b\tc\nr1\t1\t2\nr2\t3\t4\n") == '\t');  // R's
   CHECK(delimiter_of("a b\tc\n\"two\nlines\"\t3\n") == '\t');
   CHECK(delimiter_of("cell1.png  1.0 mono\ncell2.png 0.3 poly\n") == ' ');
   CHECK(delimiter_of("review;sentiment\n\"a, b; c\";1\nx, y, z;0\n") == ';');

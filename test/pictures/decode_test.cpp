@@ -87,6 +87,9 @@ TEST_CASE("an OS/2 BMP may be shorter than other headers; the rows of a BMP may 
   write_file(folder / "one.bmp", header + std::string("\3\2\1\0", 4));  // blue, green, red, padding
   CHECK(decode(folder / "one.bmp", 3).values == std::vector<std::uint8_t>{1, 2, 3});
   CHECK_THAT(error_in("short.bmp", header.substr(0, 25)), Contains("truncated"));
+  std::string palette = header + std::string(800, '\0');  // stb_image loses its last colors
+  palette[24] = 8;
+  CHECK_THAT(error_in("palette.bmp", palette), Contains("has a palette of OS/2"));
   std::string rows("BM\76\0\0\0\0\0\0\0\66\0\0\0\50\0\0\0\1\0\0\0\376\377\377\377\1\0\30\0", 30);
   rows.resize(54, '\0');
   write_file(folder / "down.bmp", rows + std::string("\3\2\1\0\6\5\4\0", 8));

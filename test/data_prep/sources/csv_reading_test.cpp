@@ -141,7 +141,7 @@ TEST_CASE("texts without a header are found by their words; a title is skipped")
   CHECK_THAT(taken(*titled, "title"), Contains("warning: 2 lines"));
   CHECK(titled->catalog().items[0].name == "line 4");
   const std::string commas =
-      "Measurements\na\tb\tc\n1,5\t2,5\tx\n1,6\t2,5\ty\n1,7\t2,5\tx\n1,8\t2,5\ty\n1,9\t2,5\tx\n";
+      "My title\n\na\tb\tc\n1,5\t2,5\tx\n\n1,6\t2,5\ty\n1,7\t2,5\tx\n1,8\t2,5\ty\n1,9\t2,5\tx\n";
   CHECK(columns_of(*fitted(Csv(commas))) == Names{"a", "b"});
 }
 
