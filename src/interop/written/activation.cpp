@@ -42,11 +42,11 @@ void emit_gelu(Emission& e) {
 }
 
 // Tokens are compared with whole numbers as whole numbers.
-std::vector<std::string> operands_of(Emission& e, bool boolean) {
+std::vector<std::string> operands_of(Emission& e, const ElementFunction& function) {
   std::vector<std::string> operands = e.settings.texts("operands");
   if (operands.empty()) operands.assign(e.input_count(), "x");
   const bool tokens = e.input_shape(0).type == nn::ValueType::kToken;
-  const bool whole = boolean && std::ranges::all_of(operands, [](const std::string& operand) {
+  const bool whole = function.form.boolean && std::ranges::all_of(operands, [](const std::string& operand) {
                        const double number = std::strtod(operand.c_str(), nullptr);
                        return operand == "x" || (std::trunc(number) == number && std::abs(number) < 0x1p31);
                      });
@@ -54,8 +54,9 @@ std::vector<std::string> operands_of(Emission& e, bool boolean) {
   for (std::string& operand : operands) {
     const double number = std::strtod(operand.c_str(), nullptr);
     if (operand == "x") {
+      const bool condition = &operand == &operands[0] && function.name == "where";
       operand = e.input(next++);
-      if (tokens && !whole) operand = e.cast(operand, OnnxType::kFloat);
+      if (tokens && !whole && !condition) operand = e.cast(operand, OnnxType::kFloat);
     } else if (tokens && whole) {
       operand = e.cast(e.integer("number", static_cast<std::int64_t>(number)), OnnxType::kInt32);
     } else {
@@ -67,7 +68,7 @@ std::vector<std::string> operands_of(Emission& e, bool boolean) {
 
 void emit_elementwise(Emission& e) {
   const ElementFunction& function = *find_named(element_functions(), e.settings.text("function"));
-  std::vector<std::string> operands = operands_of(e, function.form.boolean);
+  std::vector<std::string> operands = operands_of(e, function);
   if (function.name == "where") operands[0] = e.cast(operands[0], OnnxType::kBool);
   if (!function.form.boolean) return e.result(function.onnx, operands);
   e.result("Cast", {e.op(function.onnx, operands)}, {{"to", static_cast<std::int64_t>(OnnxType::kFloat)}});
