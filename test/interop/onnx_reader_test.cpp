@@ -335,6 +335,12 @@ TEST_CASE("a size of the batch on another axis is refused, and so is a bias alon
       .graph = floats("w", {6, 3}, 18) + floats("b", {3, 1}, 3) + node("Gemm", {"x", "w", "b"}, "y"),
       .input = {-1, 6}};
   CHECK_THAT(folder.error(bias.bytes()), Contains("its bias (3, 1) has not one number for each"));
+  for (const char* op : {"Add", "Concat"}) {  // of a batch of 3 and a constant for each of its samples
+    const std::string graph =
+        floats("each", {3, 1, 4}, 12) + node(op, {"each", "x"}, "y", setting("axis", 1));
+    CHECK_THAT(folder.error(Model{.graph = graph, .input = {3, 2, 4}}.bytes()),
+               Contains("dynamic batch axis"));
+  }
 }
 
 TEST_CASE("a bias that depends on the size of the batch is refused") {

@@ -40,7 +40,8 @@ std::vector<Dim> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b)
     Dim& to = wide[wide.size() - other.size() + i];
     if (to == Dim{1}) to = other[i];
     if (other[i] == to || other[i] == Dim{1}) continue;
-    throw Error(fmt::format("its inputs {} and {} do not fit each other", to_string(a), to_string(b)));
+    throw Error(fmt::format("its inputs {} and {} do not fit each other", to_string(a), to_string(b)),
+                to.batch != other[i].batch ? "export the model with a dynamic batch axis" : "");
   }
   return wide;
 }

@@ -272,7 +272,9 @@ View joined_with_constants(Call& call, std::size_t axis) {
   for (const auto& [place, part] : constants) {
     extents[axis] = part.shape[axis];
     if (part.shape != Shape(extents)) {
-      call.refuse(fmt::format("joins {} and a constant {}", to_string(x.dims()), part.shape.to_string()));
+      const bool each = part.shape[0] > 1 && part.shape[0] == call.import().input.batch;
+      call.refuse(fmt::format("joins {} and a constant {}", to_string(x.dims()), part.shape.to_string()),
+                  each ? "export the model with a dynamic batch axis" : "");
     }
     added.put(part, axis, place < before ? place : place + own);
   }
