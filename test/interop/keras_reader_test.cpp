@@ -195,7 +195,8 @@ TEST_CASE("a note says what training leaves out or does in another way than Kera
   CHECK(has(notes, "layers of the policy mixed_float16 compute in float32"));
   CHECK(has(notes, "ActivityRegularization \"a\" adds a penalty of outputs"));
 
-  const auto masked = [&](const std::string& training) {
+  const std::string d = tensor_of("d"), list = "[" + d + ", " + d + "]";
+  const auto masked = [&](const std::string& training, const std::string& operands) {
     hdf5::File weights = hdf5::File::create(folder / "weights.h5");
     hdf5::Group all = weights.create_group("layers");
     hdf5::Group words = all.create_group("embedding").create_group("vars");
@@ -211,8 +212,10 @@ TEST_CASE("a note says what training leaves out or does in another way than Kera
         tensor_of("in") + R"(], "kwargs": {}}]},
       {"class_name": "Dropout", "name": "d", "config": {"rate": 0.5}, "inbound_nodes": [{"args": [)" +
         tensor_of("e") + R"(], "kwargs": {"training": false}}]},
+      {"class_name": "Add", "name": "a", "config": {}, "inbound_nodes": [{"args": [)" +
+        operands + R"(], "kwargs": {}}]},
       {"class_name": "BatchNormalization", "name": "n", "config": {}, "inbound_nodes": [{"args": [)" +
-        tensor_of("d") + R"(], "kwargs": {)" + training + R"(}}, {"args": [)" + tensor_of("n") +
+        tensor_of("a") + R"(], "kwargs": {)" + training + R"(}}, {"args": [)" + tensor_of("n") +
         R"(], "kwargs": {}}]}],
       "input_layers": [["in", 0, 0]], "output_layers": [["n", 1, 0]]}})";
     const archive::ZipEntry entries[] = {{.name = "metadata.json", .text = R"({"keras_version": "3.15.1"})"},
@@ -221,10 +224,11 @@ TEST_CASE("a note says what training leaves out or does in another way than Kera
     archive::write_zip(folder / "model.keras", entries);
     return read_model(folder / "model.keras").notes;
   };
-  CHECK(has(masked(""), "BatchNormalization \"n\" reads masked sequences"));
-  CHECK(has(masked(""), "BatchNormalization \"n\" is called several times"));
-  CHECK_FALSE(has(masked(""), "training=False"));  // that of the dropout is Keras' default
-  CHECK(has(masked(R"("training": false)"), "training=False"));
+  CHECK(has(masked("", list), "BatchNormalization \"n\" reads masked sequences"));
+  CHECK_FALSE(has(masked("", d + ", " + d), "masked sequences"));  // an operator ends the mask
+  CHECK(has(masked("", list), "BatchNormalization \"n\" is called several times"));
+  CHECK_FALSE(has(masked("", list), "training=False"));  // that of the dropout is Keras' default
+  CHECK(has(masked(R"("training": false)", list), "training=False"));
 }
 
 TEST_CASE("an activation that is a layer of its own keeps its name") {

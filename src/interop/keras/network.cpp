@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <queue>
 #include <utility>
@@ -98,6 +99,16 @@ void read_calls(const Json& layer, std::size_t index, std::vector<NamedCall>& ca
   }
 }
 
+// In .h5 files of Keras 3 an operator has no module either. It reads its operands one by one, a layer a list.
+bool reads_operands(const Json& json) {
+  static constexpr std::array<std::string_view, 5> kOperators{"Add", "Maximum", "Minimum", "Multiply",
+                                                              "Subtract"};
+  const Json& calls = member(json, "inbound_nodes");
+  return !json.contains("module") && calls.is_array() && !calls.empty() &&
+         std::ranges::find(kOperators, text_of(member(json, "class_name"))) != kOperators.end() &&
+         member(calls[0], "args").size() > 1;
+}
+
 LayerEntry read_entry(const Json& json, std::map<std::string, int>& used) {
   LayerEntry entry{.class_name = text_of(member(json, "class_name")),
                    .name = text_of(member(json, "name")),
@@ -108,7 +119,8 @@ LayerEntry read_entry(const Json& json, std::map<std::string, int>& used) {
   if (entry.class_name.empty() || entry.config->is_null()) damaged("holds a layer without class or settings");
   if (entry.name.empty()) entry.name = snake_case(entry.class_name);
   const std::string module = text_of(member(json, "module"));
-  entry.is_operation = module.starts_with("keras.src.ops.") || module.starts_with("keras.ops");
+  entry.is_operation =
+      module.starts_with("keras.src.ops.") || module.starts_with("keras.ops") || reads_operands(json);
   if (!entry.is_operation) {
     const std::string key = snake_case(entry.class_name);
     const int number = used[key]++;
