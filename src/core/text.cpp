@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <system_error>
@@ -51,13 +52,17 @@ std::string listing(std::span<const std::string> names, std::size_t most) {
 std::string nearest_name(std::string_view name, std::span<const std::string> known) {
   std::string best;
   std::pair least(std::max<std::size_t>(1, name.size() / 3) + 1,
-                  std::size_t{0});  // and the difference of the lengths
+                  std::size_t{0});  // and the number of letters that only one of both has
   for (const std::string& candidate : known) {
     // The distance is at least the difference of the lengths, and takes long to compute for a very long name.
     const std::size_t lengths =
         std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
     if (lengths >= least.first) continue;
-    const std::pair distance(edit_distance(name, candidate), lengths);
+    std::string letters(name), theirs = candidate, unlike;
+    std::ranges::sort(letters);
+    std::ranges::sort(theirs);
+    std::ranges::set_symmetric_difference(letters, theirs, std::back_inserter(unlike));
+    const std::pair distance(edit_distance(name, candidate), unlike.size());
     if (distance < least) {
       least = distance;
       best = candidate;

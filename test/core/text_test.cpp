@@ -27,6 +27,7 @@ TEST_CASE("the nearest name is returned only if it is close") {
   CHECK(nearest_name("momentum", known) == "");
   CHECK(nearest_name("xy", known) == "");
   CHECK(nearest_name("--outptu", std::vector<std::string>{"--outputs", "--output"}) == "--output");
+  CHECK(nearest_name("adamm", std::vector<std::string>{"adam", "adamw"}) == "adam");
   CHECK(nearest_name("epochs", std::vector<std::string>{}) == "");
   CHECK(did_you_mean("epoch", known) == " (did you mean \"epochs\"?)");
   CHECK(did_you_mean("momentum", known) == "");
