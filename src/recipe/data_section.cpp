@@ -87,9 +87,10 @@ constexpr std::array kDataKeys{
          .help =
              "a fraction: hold out the last samples of the training split (of each shard, in an ensemble; "
              "with bootstrap shards, samples at random, from which no member draws) and evaluate them after "
-             "every epoch. If the dataset stores groups of samples, whole groups are held out, chosen by the "
-             "seed. The name of a split, e.g. `\"validation\"`: every member is evaluated on the whole "
-             "split, and trained on all training samples",
+             "every epoch. As in Keras, the number of the others is rounded down. If the dataset stores groups "
+             "of samples, whole groups are held out, chosen by the seed. The name of a split, e.g. "
+             "`\"validation\"`: every member is evaluated on the whole split, and trained on all training "
+             "samples",
          .type = "number or text"},
         read_validation,
         write_validation},

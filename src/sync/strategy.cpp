@@ -61,8 +61,9 @@ constexpr std::array kLocalSgdKeys{
          .help = "momentum from one average to the next (BMUF); 0: the ranks go on from the mean"}),
     choice<kStateRules, &LocalSgdOptions::optimizer_state>(
         {.name = "optimizer_state",
-         .help = "the state of the optimizer at an average: `\"average\"`, `\"reset\"` (set to 0), or "
-                 "`\"keep\"`: each rank keeps its own, so the ranks send less"}),
+         .help = "the state of the optimizer at an average: `\"average\"`, `\"reset\"` (set to 0, also where "
+                 "`after_epochs` begins local SGD), or `\"keep\"`: each rank keeps its own, so the ranks "
+                 "send less"}),
 };
 
 /// Local SGD: the ranks train for some steps on their own, then they average their models (Stich, "Local SGD
