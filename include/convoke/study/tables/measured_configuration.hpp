@@ -109,8 +109,8 @@ Settings to_settings(const Coordinates& at);
 Settings to_settings(const Coordinates& at, const std::string& machine, const std::string& terms);
 
 /// Returns a configuration's name for folders, "mnist-sync-sync-2x1-p0.5", with "-emulated" at the end:
-/// characters other than letters, digits, dot, plus and minus become "_", and a checksum replaces the end of a
-/// name of more than 220.
+/// characters other than letters, digits, dot, plus and minus become "_", and a checksum replaces the end of
+/// a name of more than 220.
 std::string run_name(const Coordinates& at);
 
 /// Returns a share as "1/8", "1", "0.3".
