@@ -24,7 +24,8 @@ if(CONVOKE_ASSERTIONS)
 endif()
 if(CONVOKE_SANITIZE)
   target_compile_options(convoke_options INTERFACE -fsanitize=${CONVOKE_SANITIZE} -fno-omit-frame-pointer
-    -Wno-maybe-uninitialized)  # as GCC advises: instrumented code causes false warnings, here in std::regex
+    -Wno-maybe-uninitialized  # as GCC advises: instrumented code causes false warnings, here in std::regex
+    -Wno-tsan)  # the thread sanitizer knows no fences; ours are between processes, which it does not follow
   target_link_options(convoke_options INTERFACE -fsanitize=${CONVOKE_SANITIZE})
 endif()
 
