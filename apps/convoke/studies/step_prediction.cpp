@@ -290,8 +290,8 @@ std::function<int()> add_study_predict(CLI::App& parser) {
   auto options = std::make_shared<StudyPredictOptions>();
   const std::map<std::string, double> times{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   const std::map<std::string, double> rates{{"Mbit", 1e6 / 8}, {"Gbit", 1e9 / 8}, {"MB", 1e6}, {"GB", 1e9}};
-  constexpr auto with_unit = static_cast<CLI::AsNumberWithUnit::Options>(
-      CLI::AsNumberWithUnit::CASE_INSENSITIVE | CLI::AsNumberWithUnit::UNIT_REQUIRED);
+  const auto with_unit = static_cast<CLI::AsNumberWithUnit::Options>(CLI::AsNumberWithUnit::CASE_INSENSITIVE |
+                                                                     CLI::AsNumberWithUnit::UNIT_REQUIRED);
   add_recipe_options(parser, *options);
   add_option(parser, "--ranks", options->ranks, "N,...", "Numbers of ranks; 1,2,4,...,1024 by default")
       ->delimiter(',')
