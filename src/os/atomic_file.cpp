@@ -19,6 +19,9 @@
 namespace convoke::os {
 namespace {
 
+constexpr const char* kWhyNotWritten =
+    "is the disk full, a limit reached (quota, ulimit -f), or the folder read-only?";
+
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".tmp";
@@ -82,9 +85,7 @@ fs::path make_temporary(const fs::path& file, unsigned mode) {
     }
     if (errno == EEXIST || errno == EINTR) continue;
     throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason_of(errno)),
-                errno == ENOENT
-                    ? "does the folder exist?"
-                    : "is the disk full, a limit reached (quota, ulimit -f), or the folder read-only?");
+                errno == ENOENT ? "does the folder exist?" : kWhyNotWritten);
   }
 }
 
@@ -163,10 +164,9 @@ void replace_file(const fs::path& name, const std::function<void(const fs::path&
     write(file.temporary());
   } catch (const std::exception& error) {
     std::error_code none;
-    throw Error(fmt::format("{}: cannot be written: {}", name.string(), error.what()),
-                fs::exists(name, none)
-                    ? "the existing file is unchanged; is the disk full?"
-                    : "is the disk full, a limit reached (quota, ulimit -f), or the folder read-only?");
+    throw Error(
+        fmt::format("{}: cannot be written: {}", name.string(), error.what()),
+        fs::exists(name, none) ? "the existing file is unchanged; is the disk full?" : kWhyNotWritten);
   }
   file.commit(durability);
 }
